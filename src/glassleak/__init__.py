@@ -1,0 +1,32 @@
+"""glassleak: how much of its training data does a published tree or rule model give away?
+
+>>> import glassleak as gl
+>>> report = gl.audit("model.skops")  # doctest: +SKIP
+>>> report.verdict  # doctest: +SKIP
+'fix'
+"""
+
+from glassleak._version import __version__
+from glassleak.audit import Policy, audit
+from glassleak.errors import GlassleakError
+from glassleak.models import Forest, RuleList, Tree
+from glassleak.readers import Limits, read
+from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema
+
+__all__ = [
+    "Binary",
+    "Bins",
+    "Categorical",
+    "Forest",
+    "GlassleakError",
+    "Limits",
+    "Numeric",
+    "Ordinal",
+    "Policy",
+    "RuleList",
+    "Schema",
+    "Tree",
+    "__version__",
+    "audit",
+    "read",
+]

@@ -1,0 +1,138 @@
+"""The audit as a versioned JSON document: the record a research environment files away."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.resources
+import json
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassleak._files import write_text
+from glassleak._version import __version__
+from glassleak.models import Exact, Forest, Model, Noisy, RuleList
+
+if TYPE_CHECKING:
+    from glassleak.audit._audit import Audit
+
+FORMAT, VERSION = "glassleak-audit", 1
+_LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "skops")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of audit documents."""
+    file = importlib.resources.files("glassleak.audit") / "audit.schema.json"
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema
+
+
+def audit_document(audit: Audit) -> dict[str, Any]:
+    """See `Audit.to_document`."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "tool": _tool(),
+        "model": _model(audit),
+        "policy": audit.policy.to_document(),
+        "settings": audit.settings,
+        "verdict": {
+            "decision": audit.verdict,
+            "reasons": [
+                {"text": r.text, "analysis": r.analysis, "finding": r.finding}
+                for r in audit.reasons
+            ],
+        },
+        "analyses": [
+            {
+                "id": analysis.id,
+                "question": analysis.question,
+                "status": result.status,
+                "exact": result.exact,
+                "seconds": round(result.seconds, 3),
+                "reason": result.reason,
+                "assumptions": list(result.assumptions),
+                "findings": [
+                    {
+                        "id": f.id,
+                        "title": f.title,
+                        "detail": f.detail,
+                        "effect": f.effect,
+                        "remedy": f.remedy,
+                        "evidence": dict(f.evidence),
+                    }
+                    for f in result.findings
+                ],
+            }
+            for analysis, result in audit.outcomes
+        ],
+        "not_assessed": [
+            {"analysis": analysis.id, "question": analysis.question, "reason": result.reason}
+            for analysis, result in audit.not_assessed
+        ],
+        "seconds": round(audit.seconds, 3),
+    }
+
+
+def dump_document(document: dict[str, Any], path: str | Path | None) -> str:
+    """JSON text of `document`; a file is written whole or not at all."""
+    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
+    if path is not None:
+        write_text(path, text + "\n")
+    return text
+
+
+def _tool() -> dict[str, Any]:
+    libraries = {}
+    for name in _LIBRARIES:
+        try:
+            libraries[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            libraries[name] = "not installed"
+    return {
+        "name": "glassleak",
+        "version": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+        "libraries": libraries,
+    }
+
+
+def _model(audit: Audit) -> dict[str, Any]:
+    opened, model = audit.opened, audit.opened.model
+    out: dict[str, Any] = {
+        "name": opened.name,
+        "container": opened.container,
+        "sha256": opened.sha256,
+        "bytes": opened.n_bytes,
+        "protection": list(opened.protection),
+        "supported": model is not None,
+        "problem": str(opened.problem) if opened.problem else None,
+    }
+    if model is None:
+        return out
+    provenance = model.provenance
+    return out | {
+        "kind": type(model).__name__,
+        "library": provenance.library,
+        "library_version": provenance.library_version,
+        "estimator": provenance.estimator,
+        "settings": dict(provenance.settings),
+        "notes": list(provenance.notes),
+        "rows": model.n_rows,
+        "columns": len(model.columns),
+        "classes": list(model.classes),
+        "trees": len(model) if isinstance(model, Forest) else None,
+        "rules": len(model) if isinstance(model, RuleList) else None,
+        "counts": _counts(model),
+        "bagging": model.bagging.kind if isinstance(model, Forest) else "none",
+    }
+
+
+def _counts(model: Model) -> str:
+    counts = model.trees[0].counts if isinstance(model, Forest) else model.counts
+    if isinstance(counts, Exact):
+        return "exact"
+    return "noisy" if isinstance(counts, Noisy) else "missing"

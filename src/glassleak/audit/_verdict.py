@@ -1,0 +1,63 @@
+"""From findings to a decision, with the reasons that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from glassleak.audit._analysis import Analysis, Subject
+from glassleak.audit._finding import AnalysisResult
+
+Decision: TypeAlias = Literal["release", "fix", "refer", "not assessed"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why the decision is what it is; `finding` or `analysis` links to the evidence."""
+
+    text: str
+    analysis: str
+    finding: str | None = None
+
+
+def decide(
+    subject: Subject, outcomes: Sequence[tuple[Analysis, AnalysisResult]]
+) -> tuple[Decision, tuple[Reason, ...]]:
+    """Decide: refer findings first, then fix, then gaps in what was assessed, else release.
+
+    Nothing is released on silence: a question that release depends on and that was not answered
+    in full makes the decision "refer".
+    """
+    refer = _reasons(outcomes, "refer")
+    fix = _reasons(outcomes, "fix")
+    gaps = tuple(
+        Reason(f"{analysis.question} {_gap(result)}", analysis.id)
+        for analysis, result in outcomes
+        if result.status != "done" and analysis.needed(subject)
+    )
+    if subject.model is None and not (refer or fix):
+        return "not assessed", gaps
+    if refer:
+        return "refer", refer + fix + gaps
+    if fix:
+        return "fix", fix + gaps
+    if gaps:
+        return "refer", gaps
+    return "release", ()
+
+
+def _reasons(
+    outcomes: Sequence[tuple[Analysis, AnalysisResult]], effect: str
+) -> tuple[Reason, ...]:
+    return tuple(
+        Reason(finding.title, analysis.id, finding.id)
+        for analysis, result in outcomes
+        for finding in result.findings
+        if finding.effect == effect
+    )
+
+
+def _gap(result: AnalysisResult) -> str:
+    what = {"partial": "Assessed only in part", "failed": "The analysis failed"}
+    return f"{what.get(result.status, 'Not assessed')}: {result.reason}."

@@ -1,0 +1,17 @@
+"""Every question the audit asks, in the order it asks them: cheapest and most telling first."""
+
+from glassleak.audit._analysis import Analysis
+from glassleak.audit.analyses._artefacts import ARTEFACTS
+from glassleak.audit.analyses._structure import STRUCTURE
+from glassleak.audit.analyses._unavailable import DISCLOSURE, MEMBERSHIP, RECONSTRUCTION, UNCERTAINTY
+
+ANALYSES: tuple[Analysis, ...] = (
+    ARTEFACTS,
+    STRUCTURE,
+    RECONSTRUCTION,
+    UNCERTAINTY,
+    DISCLOSURE,
+    MEMBERSHIP,
+)
+
+__all__ = ["ANALYSES"]

@@ -1,0 +1,26 @@
+"""The frozen form of a published model that every analysis reads."""
+
+from glassleak.models._counts import Counts, Exact, Missing, Noisy
+from glassleak.models._forest import Forest
+from glassleak.models._json import Model, model_document, model_from_document
+from glassleak.models._resampling import Bagging
+from glassleak.models._rule_list import Condition, Rule, RuleList
+from glassleak.models._tree import Label, Provenance, Tree
+
+__all__ = [
+    "Bagging",
+    "Condition",
+    "Counts",
+    "Exact",
+    "Forest",
+    "Label",
+    "Missing",
+    "Model",
+    "Noisy",
+    "Provenance",
+    "Rule",
+    "RuleList",
+    "Tree",
+    "model_document",
+    "model_from_document",
+]

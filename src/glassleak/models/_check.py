@@ -1,0 +1,149 @@
+"""Is this a tree?  Vectorised checks that name the node at fault, in time linear in the nodes.
+
+Model files come from strangers: children may be their own ancestors, counts may not add up,
+thresholds may sit on columns that do not exist.  Nothing downstream checks again, so every `Tree`
+passes here when it is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.errors import InconsistentModelError, MalformedModelError
+from glassleak.models._counts import MAX_COUNT, Exact, Missing
+
+if TYPE_CHECKING:
+    from glassleak.models._tree import Tree
+
+
+def first(mask: npt.NDArray[np.bool_]) -> int | None:
+    """Index of the first True, or ``None``."""
+    where = np.flatnonzero(mask)
+    return int(where[0]) if where.size else None
+
+
+def check_labels(columns: tuple[str, ...], classes: tuple[Any, ...]) -> None:
+    """Column names are distinct strings; class labels are distinct scalars."""
+    if not all(isinstance(c, str) for c in columns):
+        raise MalformedModelError("column names must be text", "columns")
+    if len(set(columns)) != len(columns):
+        raise MalformedModelError("a column is listed twice", "columns")
+    for i, label in enumerate(classes):
+        if not isinstance(label, str | int | float | bool) or label != label:
+            raise MalformedModelError(f"{label!r} cannot be a class label", f"classes[{i}]")
+    if len({(type(label), label) for label in classes}) != len(classes):
+        raise MalformedModelError("a class is listed twice", "classes")
+
+
+def check_tree(tree: Tree) -> None:
+    """Raise unless `tree` is a well-formed, self-consistent binary tree."""
+    check_labels(tree.columns, tree.classes)
+    n = len(tree.feature)
+    if n == 0:
+        raise MalformedModelError("the tree has no nodes", "feature")
+    for name in ("threshold", "left", "right", "rows", "distinct_rows", "missing_left"):
+        value = getattr(tree, name)
+        if value is not None and len(value) != n:
+            raise MalformedModelError(f"{len(value)} entries for {n} nodes", name)
+    _check_splits(tree)
+    _check_shape(tree)
+    _check_counts(tree)
+
+
+def _check_splits(tree: Tree) -> None:
+    internal = tree.feature >= 0
+    if (at := first(tree.feature < -1)) is not None:
+        raise MalformedModelError(f"{tree.feature[at]} is no column index", f"feature[{at}]")
+    if (at := first(tree.feature >= len(tree.columns))) is not None:
+        raise MalformedModelError(
+            f"splits on column {tree.feature[at]}, but there are {len(tree.columns)} columns",
+            f"feature[{at}]",
+        )
+    if (at := first(internal & ~np.isfinite(tree.threshold))) is not None:
+        raise MalformedModelError(f"threshold is {tree.threshold[at]}", f"threshold[{at}]")
+    if (at := first(~internal & ~np.isnan(tree.threshold))) is not None:
+        raise MalformedModelError("a leaf has a threshold", f"threshold[{at}]")
+
+
+def _check_shape(tree: Tree) -> None:
+    n, internal = len(tree.feature), tree.feature >= 0
+    for name in ("left", "right"):
+        child = getattr(tree, name)
+        if (at := first(internal & ((child < 1) | (child >= n)))) is not None:
+            raise MalformedModelError(f"child {child[at]} does not exist", f"{name}[{at}]")
+        if (at := first(~internal & (child != -1))) is not None:
+            raise MalformedModelError("a leaf has a child", f"{name}[{at}]")
+    children = np.concatenate([tree.left[internal], tree.right[internal]])
+    parents = np.bincount(children, minlength=n)
+    if (at := first(parents > 1)) is not None:
+        raise MalformedModelError("two nodes claim this node as their child", f"nodes[{at}]")
+    depth = node_depths(tree.left, tree.right)
+    if (at := first(depth < 0)) is not None:
+        why = "nobody's child" if parents[at] == 0 else "its own ancestor"
+        raise MalformedModelError(f"the node is {why}: the root does not reach it", f"nodes[{at}]")
+
+
+def node_depths(left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Depth of every node, -1 where the root does not reach it.
+
+    Pointer doubling: O(n log n) whatever the shape, so that a chain of a million nodes costs no
+    more than a balanced tree and a cycle ends like everything else.
+    """
+    n = len(left)
+    internal = np.flatnonzero(left >= 0)
+    parent = np.full(n, -1, dtype=np.int64)
+    parent[left[internal]] = internal
+    parent[right[internal]] = internal
+    parent[0] = 0
+    orphan = parent < 0
+    parent[orphan] = np.flatnonzero(orphan)
+    depth = np.ones(n, dtype=np.int64)
+    depth[0] = 0
+    ancestor = parent
+    for _ in range(max(1, int(n).bit_length())):
+        depth = np.minimum(depth + depth[ancestor], n)
+        ancestor = ancestor[ancestor]
+        if not ancestor.any():
+            break
+    return np.where(ancestor == 0, depth, -1).astype(np.int32)
+
+
+def _check_counts(tree: Tree) -> None:
+    n = len(tree.feature)
+    internal = np.flatnonzero(tree.feature >= 0)
+    if not isinstance(tree.counts, Missing):
+        shape = (n, len(tree.classes))
+        if tree.counts.values.shape != shape:
+            raise MalformedModelError(
+                f"counts have shape {tree.counts.values.shape}, expected {shape}", "counts"
+            )
+    published: list[tuple[str, npt.NDArray[np.int64]]] = []
+    if isinstance(tree.counts, Exact):
+        published.append(("counts", tree.counts.values))
+    for name in ("rows", "distinct_rows"):
+        value = getattr(tree, name)
+        if value is not None:
+            if (at := first((value < 0) | (value > MAX_COUNT))) is not None:
+                raise InconsistentModelError(f"{value[at]} rows", f"{name}[{at}]")
+            published.append((name, value[:, None]))
+    for name, value in published:
+        children = value[tree.left[internal]] + value[tree.right[internal]]
+        wrong = (value[internal] != children).any(axis=1)
+        if (at := first(wrong)) is not None:
+            node = int(internal[at])
+            raise InconsistentModelError(
+                f"the node has {value[node].tolist()} rows but its children "
+                f"{tree.left[node]} and {tree.right[node]} add up to {children[at].tolist()}",
+                f"{name}[{node}]",
+            )
+    if isinstance(tree.counts, Exact) and tree.distinct_rows is not None:
+        totals = tree.counts.totals
+        wrong_distinct = (tree.distinct_rows > totals) | ((tree.distinct_rows == 0) & (totals > 0))
+        if (at := first(wrong_distinct)) is not None:
+            raise InconsistentModelError(
+                f"{tree.distinct_rows[at]} distinct rows, but {totals[at]} rows in all",
+                f"distinct_rows[{at}]",
+            )

@@ -1,0 +1,48 @@
+"""Recognise a file by its first bytes; names and suffixes prove nothing."""
+
+from __future__ import annotations
+
+import enum
+import zipfile
+from pathlib import Path
+
+_HEAD = 4096
+# What joblib may wrap a pickle in.  lz4 and the like have no reader in the standard library.
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"]\x00\x00", b"x\x01", b"x^", b"x\x9c",
+               b"x\xda", b"\x04\x22\x4d\x18")  # fmt: skip
+
+
+class FileKind(enum.Enum):
+    """Containers glassleak tells apart; the value is how the report calls them."""
+
+    SKOPS = "skops"
+    PICKLE = "pickle"
+    JSON = "JSON"
+    TEXT = "text"
+    UNKNOWN = "unknown"
+
+    @property
+    def label(self) -> str:
+        return self.value
+
+
+def sniff(path: Path) -> FileKind:
+    """The kind of the file at `path`."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    if head.startswith(b"PK"):
+        return FileKind.SKOPS if zipfile.is_zipfile(path) else FileKind.UNKNOWN
+    if head[:1] == b"\x80" or head.startswith(_COMPRESSED) or _old_pickle(head):
+        return FileKind.PICKLE
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    # XGBoost's binary JSON also starts with a brace, followed by a type byte and a null.
+    if text[:1] in (b"{", b"[") and b"\x00" not in head:
+        return FileKind.JSON
+    if text and b"\x00" not in head:
+        return FileKind.TEXT
+    return FileKind.UNKNOWN
+
+
+def _old_pickle(head: bytes) -> bool:
+    """Protocol 0 pickles are text; those of objects start with one of a few opcodes."""
+    return head.startswith((b"ccopy_reg\n", b"ccopyreg\n", b"(i", b"c__builtin__\n", b"(lp", b"(dp"))

@@ -1,0 +1,114 @@
+"""An audit on a terminal: the decision first, then why, then what nobody looked at."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from glassleak.audit import AnalysisResult, Audit, Finding
+from glassleak.models import Forest, RuleList
+
+_COLOURS = {"release": "green", "fix": "red", "refer": "yellow", "not assessed": "magenta"}
+_MEANING = {
+    "release": "nothing the policy forbids was found, and every question it depends on was answered",
+    "fix": "do not publish this as it is; the findings below say what to change",
+    "refer": "a person has to decide; the reasons are below",
+    "not assessed": "glassleak cannot judge this model, which says nothing about its risk",
+}
+_MARKS = {"refer": "[bold yellow]![/]", "fix": "[bold red]✗[/]", "note": "[dim]·[/]"}
+_SHOWN = 12
+
+
+def print_audit(audit: Audit, console: Console) -> None:
+    """Show `audit` on `console`."""
+    console.print(_verdict(audit))
+    console.print(_facts(audit))
+    for effect, heading in (("refer", "Needs a decision"), ("fix", "To fix"), ("note", "Noted")):
+        findings = [f for f in audit.findings if f.effect == effect]
+        if findings:
+            console.print(f"\n[bold]{heading}[/]")
+            for finding in findings[:_SHOWN]:
+                console.print(_finding(finding))
+            if len(findings) > _SHOWN:
+                console.print(f"  … and {len(findings) - _SHOWN} more; --json has them all")
+    _print_coverage(audit, console)
+
+
+def _verdict(audit: Audit) -> Panel:
+    colour = _COLOURS[audit.verdict]
+    lines: list[Text] = [
+        Text.assemble((audit.verdict.upper(), f"bold {colour}"), f" — {_MEANING[audit.verdict]}")
+    ]
+    findings = [r for r in audit.reasons if r.finding is not None]
+    lines += [Text(f"• {r.text}") for r in (findings or list(audit.reasons))[:4]]
+    more = len(findings) - 4
+    if more > 0:
+        lines.append(Text(f"  and {more} more below", style="dim"))
+    return Panel(Group(*lines), title=escape(audit.opened.name), border_style=colour)
+
+
+def _facts(audit: Audit) -> Table:
+    opened, model = audit.opened, audit.opened.model
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    if model is None:
+        table.add_row("model", escape(str(opened.problem)))
+    else:
+        provenance = model.provenance
+        origin = " ".join(p for p in (provenance.library, provenance.library_version) if p)
+        kind = provenance.estimator or type(model).__name__
+        table.add_row("model", escape(f"{kind}" + (f" ({origin})" if origin else "")))
+        if isinstance(model, Forest):
+            table.add_row("trees", f"{len(model):,}")
+            bagging = {"none": "every tree saw every row", "known": "rows drawn per tree are known",
+                       "unknown": "rows drawn per tree are not known"}  # fmt: skip
+            table.add_row("bagging", bagging[model.bagging.kind])
+        elif isinstance(model, RuleList):
+            table.add_row("rules", f"{len(model):,}")
+        rows = f"{model.n_rows:,}" if model.n_rows is not None else "not published"
+        table.add_row("training rows", rows)
+        table.add_row("columns, classes", f"{len(model.columns):,}, {len(model.classes):,}")
+    if opened.sha256:
+        table.add_row("SHA-256", opened.sha256)
+    if opened.protection:
+        table.add_row("sandbox", escape(", ".join(opened.protection)))
+    thresholds = ", ".join(f"{t['name']}={t['value']}" for t in audit.policy.to_document())
+    table.add_row("policy", thresholds)
+    return table
+
+
+def _finding(finding: Finding) -> Padding:
+    body = [Text.from_markup(f"{_MARKS[finding.effect]} [bold]{escape(finding.title)}[/]")]
+    if finding.effect == "note":
+        body = [Text.from_markup(f"{_MARKS['note']} {escape(finding.title)}")]
+    if finding.detail:
+        body.append(Text(f"  {finding.detail}"))
+    if finding.remedy:
+        body.append(Text(f"  → {finding.remedy}", style="cyan"))
+    return Padding(Group(*body), (0, 0, 0, 2))
+
+
+def _print_coverage(audit: Audit, console: Console) -> None:
+    table = Table(title="\nWhat was asked", title_justify="left", title_style="bold", box=None,
+                  padding=(0, 2), show_header=False)  # fmt: skip
+    table.add_column()
+    table.add_column()
+    table.add_column(justify="right", style="dim")
+    for analysis, result in audit.outcomes:
+        table.add_row(analysis.question, _status(result), f"{result.seconds:.1f} s")
+    console.print(table)
+    for assumption in dict.fromkeys(a for _, r in audit.outcomes for a in r.assumptions):
+        console.print(f"  [dim]assumed: {escape(assumption)}[/]")
+
+
+def _status(result: AnalysisResult) -> Text:
+    colour = {"done": "green", "partial": "yellow", "failed": "red"}.get(result.status, "magenta")
+    text = Text(result.status, style=colour)
+    if result.reason:
+        text.append(f": {result.reason}", style="dim")
+    return text
