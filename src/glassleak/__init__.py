@@ -10,7 +10,9 @@ from glassleak._version import __version__
 from glassleak.audit import Policy, audit
 from glassleak.errors import GlassleakError
 from glassleak.models import Forest, RuleList, Tree
+from glassleak.knowledge import Known
 from glassleak.readers import Limits, read
+from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
 from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Categorical",
     "Forest",
     "GlassleakError",
+    "Known",
     "Limits",
     "Numeric",
     "Ordinal",
@@ -28,5 +31,8 @@ __all__ = [
     "Tree",
     "__version__",
     "audit",
+    "random_baseline",
     "read",
+    "reconstruct",
+    "reconstruction_error",
 ]

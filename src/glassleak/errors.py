@@ -9,6 +9,7 @@ from __future__ import annotations
 
 __all__ = [
     "AuditError",
+    "BudgetExhaustedError",
     "DatasetUnavailableError",
     "GlassleakError",
     "InconsistentModelError",
@@ -78,6 +79,10 @@ class DatasetUnavailableError(GlassleakError):
 
 class MissingExtraError(GlassleakError, ImportError):
     """An optional dependency is needed; the message names the extra that brings it."""
+
+
+class BudgetExhaustedError(GlassleakError):
+    """The time given ended before there was any answer; more time may help."""
 
 
 class AuditError(GlassleakError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -82,7 +83,7 @@ def audit(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a model: what does it give away, and may it be published?
+    """Audit a model: find what it gives away, and decide whether it may be published.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ def audit(
         When the file cannot be opened at all.  Models that are merely of an unsupported kind are
         audited as "not assessed".
     """
-    if not budget_seconds > 0:
-        raise AuditError(f"budget_seconds must be positive, got {budget_seconds!r}")
+    if not 0 < budget_seconds < math.inf:
+        raise AuditError(f"budget_seconds must be positive and finite, got {budget_seconds!r}")
     started = time.monotonic()
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)

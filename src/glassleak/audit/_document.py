@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.resources
 import json
+import math
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +39,7 @@ def audit_document(audit: Audit) -> dict[str, Any]:
         "tool": _tool(),
         "model": _model(audit),
         "policy": audit.policy.to_document(),
-        "settings": audit.settings,
+        "settings": json_ready(audit.settings),
         "verdict": {
             "decision": audit.verdict,
             "reasons": [
@@ -61,7 +63,7 @@ def audit_document(audit: Audit) -> dict[str, Any]:
                         "detail": f.detail,
                         "effect": f.effect,
                         "remedy": f.remedy,
-                        "evidence": dict(f.evidence),
+                        "evidence": json_ready(dict(f.evidence)),
                     }
                     for f in result.findings
                 ],
@@ -79,9 +81,29 @@ def audit_document(audit: Audit) -> dict[str, Any]:
 def dump_document(document: dict[str, Any], path: str | Path | None) -> str:
     """JSON text of `document`; a file is written whole or not at all."""
     text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # a name holds half a character
+        text = json.dumps(document, indent=2, allow_nan=False)
     if path is not None:
         write_text(path, text + "\n")
     return text
+
+
+def json_ready(value: Any) -> Any:
+    """`value` with everything replaced by text that JSON would refuse or readers would round."""
+    if isinstance(value, Mapping):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        # Longer than Python turns into decimal text: nothing a model needs.
+        return value if abs(value) <= 2**53 else str(value) if abs(value) < 2**4096 else "huge"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return f"<{type(value).__name__}>"
 
 
 def _tool() -> dict[str, Any]:
@@ -119,11 +141,11 @@ def _model(audit: Audit) -> dict[str, Any]:
         "library": provenance.library,
         "library_version": provenance.library_version,
         "estimator": provenance.estimator,
-        "settings": dict(provenance.settings),
+        "settings": json_ready(provenance.settings),
         "notes": list(provenance.notes),
         "rows": model.n_rows,
         "columns": len(model.columns),
-        "classes": list(model.classes),
+        "classes": json_ready(model.classes),
         "trees": len(model) if isinstance(model, Forest) else None,
         "rules": len(model) if isinstance(model, RuleList) else None,
         "counts": _counts(model),

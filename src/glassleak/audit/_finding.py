@@ -1,4 +1,4 @@
-"""What an analysis hands to the audit: findings, and whether it could answer its question at all."""
+"""What an analysis hands to the audit: findings, and whether it could answer its question."""
 
 from __future__ import annotations
 

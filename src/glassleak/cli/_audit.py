@@ -7,18 +7,19 @@ import json
 import sys
 
 from rich.status import Status
+from rich.text import Text
 
 from glassleak.audit import Audit, Policy, audit, json_schema
 from glassleak.cli._common import (
-    EXIT_BAD_INPUT,
     EXIT_DONE,
     EXIT_NOT_ASSESSED,
     EXIT_RISK,
     add_reading_arguments,
     errors_to,
     output,
+    say,
 )
-from glassleak.report import print_audit
+from glassleak.report import print_audit, printable
 
 NAME = "audit"
 HELP = "what does this model give away, and may it be published?"
@@ -57,14 +58,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_reading_arguments(parser)
     parser.add_argument("--schema", metavar="FILE", help="schema file (see 'glassleak schema')")
-    parser.add_argument("--min-people", type=int, default=Policy().min_people, metavar="N",
-                        help="fewest people a published group may describe (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--allow-pure-leaves", action="store_true",
-                        help="let groups pass in which everybody has the same class")  # fmt: skip
-    parser.add_argument("--allow-small-classes", action="store_true",
-                        help="let classes with few people pass inside large enough groups")  # fmt: skip
-    parser.add_argument("--budget", type=float, default=60, metavar="SECONDS",
-                        help="time for all analyses together (default: %(default)g)")  # fmt: skip
+    parser.add_argument(
+        "--min-people", type=int, default=Policy().min_people, metavar="N",
+        help="fewest people a published group may describe (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-pure-leaves", action="store_true",
+        help="let groups pass in which everybody has the same class",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-small-classes", action="store_true",
+        help="let classes with few people pass inside large enough groups",
+    )  # fmt: skip
+    parser.add_argument(
+        "--budget", type=float, default=60, metavar="SECONDS",
+        help="time for all analyses together (default: %(default)g)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="for whatever is random (default: 0)")
     parser.add_argument("--json", metavar="FILE",
                         help="write the full report as JSON; '-' for standard output")  # fmt: skip
@@ -78,23 +87,22 @@ def run(arguments: argparse.Namespace) -> int:
     policy = Policy(
         arguments.min_people, arguments.allow_pure_leaves, arguments.allow_small_classes
     )
-    if not arguments.budget > 0:
-        errors_to(sys.stderr).print("error: --budget must be positive")
-        return EXIT_BAD_INPUT
     result = _audit_with_progress(arguments, policy)
     if arguments.json == "-":
-        sys.stdout.write(result.to_json() + "\n")
+        # Plain ASCII: standard output may have any encoding.
+        sys.stdout.write(json.dumps(result.to_document(), indent=2, allow_nan=False) + "\n")
     elif arguments.json:
         result.to_json(arguments.json)
     if not arguments.quiet and arguments.json != "-":
         print_audit(result, output())
         if arguments.json:
-            output().print(f"\nfull report: {arguments.json}")
+            say(output(), f"\nfull report: {printable(arguments.json)}")
     return EXIT_CODES[result.verdict]
 
 
 def _audit_with_progress(arguments: argparse.Namespace, policy: Policy) -> Audit:
-    with Status(f"opening {arguments.model}", console=errors_to(sys.stderr)) as status:
+    opening = Text(f"opening {printable(arguments.model)}")
+    with Status(opening, console=errors_to(sys.stderr)) as status:
         return audit(
             arguments.model,
             schema=arguments.schema,

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import IO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
+from rich.text import Text
+
+from glassleak.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXIT_DONE, EXIT_RISK, EXIT_BAD_INPUT, EXIT_BUDGET, EXIT_NOT_ASSESSED = 0, 1, 2, 3, 4
 
@@ -28,6 +35,11 @@ def errors_to(stream: IO[str]) -> Console:
     return Console(file=stream, highlight=False, width=None if stream.isatty() else 100)
 
 
+def say(console: Console, text: str) -> None:
+    """Print `text` as it is: without markup, and without breaking a path over lines."""
+    console.print(Text(text), soft_wrap=True)
+
+
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """``MODEL`` and ``--trust``."""
     parser.add_argument("model", metavar="MODEL", help="model file: .skops, glassleak JSON, "
@@ -36,3 +48,15 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", choices=("none", "sandbox"), default="none",
                         help="'sandbox' also opens pickle and joblib files: decoded without "
                         "running their code, in a locked-down process (default: none)")  # fmt: skip
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A CSV file as a table, with a typed error."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise SchemaError(f"no table at {str(path)!r}")
+    try:
+        return pd.read_csv(path)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise SchemaError(f"{path.name} is not a readable CSV table: {error}") from None

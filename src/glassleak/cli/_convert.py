@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from glassleak.cli._common import EXIT_DONE, add_reading_arguments, output
+from glassleak.cli._common import EXIT_DONE, add_reading_arguments, output, say
 from glassleak.readers import read
+from glassleak.report import printable
 
 NAME = "convert"
 HELP = "rewrite a model as glassleak JSON: data only, nothing that could run"
@@ -23,7 +24,9 @@ EXAMPLE = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_reading_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="where to (default: standard output)"
+    )
     parser.add_argument("--packed", action="store_true",
                         help="arrays as base64: smaller and faster, not readable")  # fmt: skip
 
@@ -33,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     model = read(arguments.model, trust=arguments.trust)
     text = model.to_json(arguments.output, packed=arguments.packed)
     if arguments.output:
-        output().print(f"wrote {arguments.output}: {type(model).__name__}, {len(text):,} bytes")
+        wrote = f"wrote {printable(arguments.output)}: {type(model).__name__}"
+        say(output(), f"{wrote}, {len(text):,} bytes")
     else:
         sys.stdout.write(text + "\n")
     return EXIT_DONE

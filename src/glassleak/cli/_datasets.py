@@ -24,7 +24,9 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="table to fetch (default: list all)")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="table to fetch (default: list all)"
+    )
     parser.add_argument("--variant", default="raw", help="raw, binary, … (default: raw)")
     parser.add_argument("-o", "--output", metavar="CSV", help="export the table, target last")
     parser.add_argument("--json", action="store_true", help="print as JSON")
@@ -63,11 +65,16 @@ def _list(*, as_json: bool) -> int:
         sys.stdout.write(json.dumps([vars(k) for k in known], indent=2, default=str) + "\n")
         return EXIT_DONE
     table = Table(box=None, padding=(0, 2))
-    fields = list(vars(known[0]))
-    for field in fields:
-        table.add_column(field, overflow="fold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("title")
+    for heading in ("rows", "attributes"):
+        table.add_column(heading, justify="right")
+    table.add_column("variants")
+    table.add_column("where", no_wrap=True)
     for entry in known:
-        values = [getattr(entry, f) for f in fields]
-        table.add_row(*[escape(", ".join(v) if isinstance(v, tuple) else str(v)) for v in values])
+        where = "embedded" if entry.embedded else "in the cache" if entry.local else "to be fetched"
+        rows, attributes = f"{entry.n_rows:,}", str(entry.n_attributes)
+        variants = ", ".join(entry.variants)
+        table.add_row(entry.name, escape(entry.title), rows, attributes, variants, where)
     output().print(table)
     return EXIT_DONE

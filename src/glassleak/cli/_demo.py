@@ -6,10 +6,13 @@ import argparse
 import time
 from pathlib import Path
 
+from rich.markup import escape
+
 from glassleak import datasets
 from glassleak.audit import audit
-from glassleak.cli._common import EXIT_DONE, output
-from glassleak.report import print_audit
+from glassleak.cli._common import EXIT_DONE, output, say
+from glassleak.errors import AuditError
+from glassleak.report import print_audit, printable
 
 NAME = "demo"
 HELP = "train a forest on real data, save it, and audit the file"
@@ -22,7 +25,9 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("--rows", type=int, default=None, help="training rows (default: all 48,842)")
+    parser.add_argument(
+        "--rows", type=int, default=None, help="training rows (default: all 48,842)"
+    )
     parser.add_argument("--output", metavar="FOLDER", default="demo-output",
                         help="where model and report go (default: %(default)s)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of the forest (default: 0)")
@@ -33,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     import skops.io
     from sklearn.ensemble import RandomForestClassifier
 
+    if arguments.rows is not None and arguments.rows < 2:
+        raise AuditError("--rows: a model needs two people at least")
     console = output()
     folder = Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,12 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
     console.print(f"   trained in {time.perf_counter() - started:.1f} s")
     model = folder / "forest.skops"
     skops.io.dump(forest, model)
-    console.print(f"[bold]2.[/] Save it as {model} ({model.stat().st_size / 1e6:.1f} MB)")
+    shown = escape(printable(model))
+    console.print(f"[bold]2.[/] Save it as {shown} ({model.stat().st_size / 1e6:.1f} MB)")
     console.print("[bold]3.[/] Audit the file, without the data:  "
-                  f"[bold]glassleak audit {model}[/]\n")  # fmt: skip
+                  f"[bold]glassleak audit {shown}[/]\n")  # fmt: skip
     result = audit(model)
     report = folder / "report.json"
     result.to_json(report)
     print_audit(result, console)
-    console.print(f"\nfull report: {report}   ({result.seconds:.1f} s)")
+    say(console, f"\nfull report: {printable(report)}   ({result.seconds:.1f} s)")
     return EXIT_DONE

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
+from rich.text import Text
+
 from glassleak._version import __version__
-from glassleak.cli import _audit, _convert, _datasets, _demo, _schema
+from glassleak.cli import _audit, _convert, _datasets, _demo, _reconstruct, _schema
 from glassleak.cli._common import EXIT_BAD_INPUT, HelpFormatter, errors_to
 from glassleak.errors import GlassleakError
+from glassleak.report import printable
 
-_COMMANDS = (_demo, _audit, _convert, _schema, _datasets)
+_COMMANDS = (_demo, _audit, _reconstruct, _convert, _schema, _datasets)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -37,23 +41,29 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    _survive_any_encoding()
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         return code
     except GlassleakError as error:
-        errors_to(sys.stderr).print(f"[bold red]error:[/] {_one_line(error)}", soft_wrap=True)
-        return EXIT_BAD_INPUT
+        return _complain(str(error))
     except OSError as error:
-        where = f" {error.filename}:" if error.filename else ""
-        errors_to(sys.stderr).print(f"[bold red]error:[/]{where} {error.strerror or error}")
-        return EXIT_BAD_INPUT
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}")
     except KeyboardInterrupt:
         errors_to(sys.stderr).print("stopped")
         return 130
 
 
-def _one_line(error: Exception) -> str:
-    from rich.markup import escape
+def _complain(message: str) -> int:
+    text = Text.assemble(("error:", "bold red"), " ", printable(message, 2000))
+    errors_to(sys.stderr).print(text, soft_wrap=True)
+    return EXIT_BAD_INPUT
 
-    return escape(str(error))
+
+def _survive_any_encoding() -> None:
+    """Where standard output cannot show a character, spell it out instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from glassleak.cli._common import EXIT_DONE, output
+from glassleak.cli._common import EXIT_DONE, output, read_table, say
 from glassleak.errors import SchemaError
 from glassleak.readers import read
+from glassleak.report import printable
 from glassleak.schema import Attribute, Bins, Categorical, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = "schema"
 HELP = "guess, show or check which profiles are possible"
@@ -27,6 +34,10 @@ EXAMPLE = """examples:
   glassleak schema people.csv --target income -o schema.toml
   glassleak schema model.skops -o schema.toml
   glassleak schema schema.toml --check people.csv"""
+
+
+# Nobody reads a table of thousands of lines.
+_SHOWN = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif source.suffix == ".csv":
         schema = Schema.infer(_table(source, arguments.target))
     else:
-        schema = Schema.infer(read(source, trust=arguments.trust))
+        schema = Schema.infer(read(source, trust=arguments.trust).split_evidence())
     if arguments.output:
         schema.to_toml(arguments.output)
     invalid = _check(schema, arguments) if arguments.check else None
@@ -60,15 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _table(path: Path, drop: list[str]) -> Any:
-    import pandas as pd
-
-    if not path.is_file():
-        raise SchemaError(f"no table at {str(path)!r}")
-    try:
-        frame = pd.read_csv(path)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise SchemaError(f"{path.name} is not a readable CSV table: {error}") from None
+def _table(path: Path, drop: list[str]) -> pd.DataFrame:
+    frame = read_table(path)
     missing = [c for c in drop if c not in frame.columns]
     if missing:
         raise SchemaError(f"the table has no column {missing[0]!r}")
@@ -88,7 +92,8 @@ def _summary(schema: Schema, invalid: tuple[int, int] | None) -> dict[str, Any]:
             {"name": a.name, "kind": a.kind, "columns": list(a.columns), "levels": a.size}
             for a in schema
         ],
-        "profiles": None if profiles is None else str(profiles),
+        # Decimal writes integers of any size; str() refuses those of thousands of digits.
+        "profiles": None if profiles is None else str(Decimal(profiles)),
         "guesses": [vars(g) for g in schema.guesses],
         "invalid_rows": None if invalid is None else invalid[0],
     }
@@ -99,27 +104,47 @@ def _show(schema: Schema, invalid: tuple[int, int] | None, saved: str | None) ->
     table = Table(box=None, padding=(0, 2))
     for heading in ("attribute", "kind", "levels", "columns"):
         table.add_column(heading, overflow="fold")
-    for attribute in schema:
+    for attribute in schema.attributes[:_SHOWN]:
         size = f"{attribute.size:,}" if attribute.size is not None else "continuous"
-        table.add_row(escape(attribute.name), attribute.kind, size, escape(_columns(attribute)))
+        name, columns = (Text(printable(t)) for t in (attribute.name, _columns(attribute)))
+        table.add_row(name, attribute.kind, size, columns)
     console.print(table)
+    _say_more(console, len(schema.attributes))
     profiles = schema.n_profiles
     console.print(
-        f"\nvalid profiles: {profiles:,}"
+        f"\nvalid profiles: {_shown(profiles)}"
         if profiles is not None
         else "\nvalid profiles: not finite (a numeric attribute declares no resolution)"
     )
     if schema.guesses:
-        console.print(f"\n[bold]{len(schema.guesses)} guesses[/] (edit the schema where you know better)")
-        for guess in schema.guesses:
+        console.print(
+            f"\n[bold]{len(schema.guesses)} guesses[/] (edit the schema where you know better)"
+        )
+        for guess in schema.guesses[:_SHOWN]:
+            why = f" ({printable(guess.source)}: {printable(guess.reason)})"
             console.print(
-                f"  [bold]{escape(guess.attribute)}[/]: {escape(guess.what)} "
-                f"[dim]({escape(guess.source)}: {escape(guess.reason)})[/]"
+                Text.assemble(
+                    ("  ", ""),
+                    (printable(guess.attribute), "bold"),
+                    f": {printable(guess.what)}",
+                    (why, "dim"),
+                )
             )
+        _say_more(console, len(schema.guesses))
     if invalid is not None:
         console.print(f"\n{invalid[0]:,} of {invalid[1]:,} rows match no profile")
     if saved:
-        console.print(f"\nwrote {escape(saved)}")
+        say(console, f"\nwrote {printable(saved)}")
+
+
+def _say_more(console: Console, total: int) -> None:
+    if total > _SHOWN:
+        console.print(f"  … and {total - _SHOWN:,} more; --json has them all")
+
+
+def _shown(number: int) -> str:
+    """`number` with separators, or its order of magnitude when nobody would read the digits."""
+    return f"{number:,}" if number < 10**30 else f"about 10^{math.log10(number):.1f}"
 
 
 def _columns(attribute: Attribute) -> str:

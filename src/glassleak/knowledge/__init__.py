@@ -1,6 +1,7 @@
 """What a published model states about its training set: cells, and linear facts about them."""
 
 from glassleak.knowledge._cells import Cells, enumerate_cells
+from glassleak.knowledge._known import Known, class_numbers, with_known_columns
 from glassleak.knowledge._parts import Part, Published, published
 from glassleak.knowledge._space import Block, Space, profile_space
 from glassleak.knowledge._system import System, linear_system
@@ -8,12 +9,15 @@ from glassleak.knowledge._system import System, linear_system
 __all__ = [
     "Block",
     "Cells",
+    "Known",
     "Part",
     "Published",
     "Space",
     "System",
+    "class_numbers",
     "enumerate_cells",
     "linear_system",
     "profile_space",
     "published",
+    "with_known_columns",
 ]

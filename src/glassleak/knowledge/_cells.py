@@ -1,27 +1,27 @@
 """Cells: profiles that fall into the same group of every part cannot be told apart.
 
-Two facts keep the number of cells small.  A profile that reaches, in *any* part, a group without
-rows of class c cannot occur with class c (zero-count pruning); and profiles with the same group
-everywhere are one cell.  Parts are visited most constraining first, so that most profiles are gone
-after a few of them.
+Cells are found without listing profiles.  A *box* is a set of profiles given by the allowed levels
+of every attribute, kept as bits.  Starting from the box of everything, each part cuts every box
+along its tests; boxes that reach a group without rows of any still possible class are dropped
+(zero-count pruning: nobody is there).  The most selective parts come first, so the number of boxes
+stays near the number of cells, whatever the number of profiles.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import InconsistentModelError, ModelTooLargeError
+from glassleak.knowledge._boxes import BoxSpace
 from glassleak.knowledge._parts import Part, Published
 from glassleak.knowledge._space import Space
 
-_CHUNK = 1 << 18
-MAX_PROFILES = 1 << 28
-MAX_CELLS = 20_000_000
+Boxes = npt.NDArray[np.uint64]
+MAX_BOXES = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -30,118 +30,75 @@ class Cells:
 
     Attributes
     ----------
-    profiles : (cells, blocks) int array
-        One distinguishable profile of each cell (`Space.values` gives its table).
+    space : Space
     groups : (cells, parts) int array
         The group of every part the cell lies in.
     allowed : (cells, classes) bool array
         Classes the cell can hold.
-    members : tuple of int arrays, or None
-        Distinguishable profiles of each cell where there is more than one: rows of `merged`.
-    n_looked_at : int
-        Profiles enumerated.
+    profiles : (cells, blocks) int array
+        One profile of each cell, by class of levels per block: of the largest box, the largest
+        class of levels (`Space.values` gives its table).
+    n_profiles : list of int, or None
+        Valid profiles of each cell, exactly; ``None`` if an attribute is continuous.
+    n_told_apart : int array
+        Profiles of each cell that the model's tests tell apart though its groups do not.
     """
 
     space: Space
-    profiles: npt.NDArray[np.int32]
     groups: npt.NDArray[np.int32]
     allowed: npt.NDArray[np.bool_]
-    cell_of: npt.NDArray[np.int64]
-    all_profiles: npt.NDArray[np.int32]
-    n_looked_at: int
+    profiles: npt.NDArray[np.int32]
+    n_profiles: list[int] | None
+    n_told_apart: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
-        return len(self.profiles)
-
-    @property
-    def n_distinguishable(self) -> npt.NDArray[np.int64]:
-        """Distinguishable profiles per cell (told apart by some split, but by no group)."""
-        return np.bincount(self.cell_of, minlength=len(self.profiles))
-
-    def members(self, cell: int) -> npt.NDArray[np.int32]:
-        """The distinguishable profiles of one cell."""
-        return self.all_profiles[self.cell_of == cell]
+        return len(self.groups)
 
 
-def enumerate_cells(
-    facts: Published,
-    space: Space,
-    *,
-    deadline: float = float("inf"),
-    keep: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]] | None = None,
-) -> Cells:
-    """All cells that can hold rows, by looking at every distinguishable profile.
+def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("inf")) -> Cells:
+    """All cells that can hold rows.
 
-    Cost: O(profiles x few parts + survivors x parts); memory is bounded by the survivors.
-
-    Parameters
-    ----------
-    keep : callable, optional
-        Further knowledge that rules profiles out.
+    Cost: O(boxes x depth) per part; memory is bounded by `MAX_BOXES`.
 
     Raises
     ------
     ModelTooLargeError
-        When there are too many profiles to look at, or too many survive.
+        When too many cells remain possible, or the deadline passes.
     InconsistentModelError
         When no profile at all is possible for a class that has rows.
     """
-    if space.size > MAX_PROFILES:
-        raise ModelTooLargeError(f"{space.size:,} distinguishable profiles are too many to list")
+    layout = BoxSpace(space, facts)
+    boxes = layout.everything()
+    allowed = (facts.class_totals > 0)[None, :]
+    seen: list[tuple[int, npt.NDArray[np.int32]]] = []
     order = sorted(range(len(facts.parts)), key=lambda p: _survival(facts.parts[p]))
-    kept_profiles, kept_groups, kept_allowed = [], [], []
-    survivors = 0
-    for start in range(0, space.size, _CHUNK):
-        profiles = space.profiles(start, min(start + _CHUNK, space.size))
-        if keep is not None:
-            profiles = profiles[keep(profiles)]
-        found = _survivors(facts, space, profiles, order)
-        survivors += len(found[0])
-        if survivors > MAX_CELLS or time.monotonic() > deadline:
-            raise ModelTooLargeError(f"{survivors:,} cells and more remain possible")
-        for target, value in zip((kept_profiles, kept_groups, kept_allowed), found, strict=True):
-            target.append(value)
-    profiles = np.concatenate(kept_profiles)
-    groups = np.concatenate(kept_groups)
-    allowed = np.concatenate(kept_allowed)
+    for p in order:
+        part = facts.parts[p]
+        boxes, source, group = layout.cut(boxes, part, MAX_BOXES)
+        allowed = allowed[source] & (part.counts[group] != 0)
+        seen = [(q, g[source]) for q, g in seen]
+        seen.append((p, group))
+        live = np.flatnonzero(allowed.any(axis=1))
+        if len(live) < len(boxes):
+            boxes, allowed = boxes[live], allowed[live]
+            seen = [(q, g[live]) for q, g in seen]
+        if time.monotonic() > deadline:
+            raise ModelTooLargeError(f"{len(boxes):,} cells and more; the budget is spent")
     for c in np.flatnonzero((facts.class_totals > 0) & ~allowed.any(axis=0)):
         raise InconsistentModelError(
-            f"no possible profile fits the counts of class {facts.classes[c]!r}"
+            f"no possible profile fits the counts of class {facts.classes[c]!r} in every part"
         )
+    groups = np.empty((len(boxes), len(facts.parts)), dtype=np.int32)
+    for p, group in seen:
+        groups[:, p] = group
     first, cell_of = same_rows(groups)
-    return Cells(
-        space, profiles[first], groups[first], allowed[first], cell_of, profiles, space.size
-    )
+    profiles, exact, told_apart = layout.describe(boxes, cell_of, len(first))
+    return Cells(space, groups[first], allowed[first], profiles, exact, told_apart)
 
 
 def _survival(part: Part) -> float:
-    """Share of groups a part leaves possible: small means it prunes much."""
-    return float((part.counts > 0).mean())
-
-
-def _survivors(
-    facts: Published, space: Space, profiles: npt.NDArray[np.int32], order: list[int]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    values = space.values(profiles)
-    allowed = np.repeat(facts.class_totals[None, :] > 0, len(profiles), axis=0)
-    seen: list[tuple[int, npt.NDArray[np.int32]]] = []
-    alive = np.arange(len(profiles))
-    for p in order:
-        part = facts.parts[p]
-        group = part.assign(values)
-        allowed &= part.counts[group] > 0
-        seen.append((p, group))
-        live = allowed.any(axis=1)
-        if not live.all():
-            keep = np.flatnonzero(live)
-            values, allowed, alive = values[keep], allowed[keep], alive[keep]
-            seen = [(q, g[keep]) for q, g in seen] if len(keep) < 0.7 * len(live) else [
-                (q, g[keep]) for q, g in seen
-            ]
-    groups = np.empty((len(alive), len(facts.parts)), dtype=np.int32)
-    for p, group in seen:
-        groups[:, p] = group
-    return profiles[alive], groups, allowed
+    """Share of (group, class) pairs with rows: small means the part rules much out."""
+    return float((part.counts != 0).mean())
 
 
 def same_rows(

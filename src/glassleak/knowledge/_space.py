@@ -56,35 +56,12 @@ class Space:
         """Number of distinguishable profiles."""
         return math.prod(len(block) for block in self.blocks)
 
-    def profiles(self, start: int, stop: int) -> npt.NDArray[np.int32]:
-        """Class index per block for profiles `start` to `stop`, in mixed-radix order."""
-        index = np.arange(start, stop, dtype=np.int64)
-        out = np.empty((len(index), len(self.blocks)), dtype=np.int32)
-        for b in range(len(self.blocks) - 1, -1, -1):
-            index, out[:, b] = np.divmod(index, len(self.blocks[b]))
-        return out
-
     def values(self, profiles: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """The table of `profiles` in the model's columns."""
         out = np.empty((len(profiles), self.n_columns))
         for b, block in enumerate(self.blocks):
             out[:, block.columns] = block.values[profiles[:, b]]
         return out
-
-    def n_exact(self, profiles: npt.NDArray[np.int32]) -> list[int] | None:
-        """How many valid profiles each distinguishable one stands for; ``None`` if infinite."""
-        factors: list[npt.NDArray[np.object_]] = []
-        for b, block in enumerate(self.blocks):
-            if block.sizes is None:
-                return None
-            if any(size != 1 for size in block.sizes):
-                factors.append(np.array(block.sizes, dtype=object)[profiles[:, b]])
-        if not factors:
-            return [1] * len(profiles)
-        product = factors[0]
-        for factor in factors[1:]:
-            product = product * factor
-        return [int(v) for v in product]
 
 
 def profile_space(
@@ -129,11 +106,8 @@ def _grouped(
     tests = [_below(levels[:, i], cut, precision, comparison) for i, cut in enumerate(cuts)]
     # A missing value takes its own way at every node, so it is told apart from everything.
     signature = np.column_stack([*tests, np.isnan(levels).any(axis=1)])
-    _, first, inverse, sizes = np.unique(
-        signature, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, first, sizes = np.unique(signature, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
-    del inverse
     return levels[first[order]], tuple(int(s) for s in sizes[order])
 
 

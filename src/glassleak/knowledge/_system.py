@@ -26,7 +26,7 @@ class System:
     ----------
     cell, label : int arrays
         Which cell and class each unknown stands for.
-    matrix : CSR matrix of zeros and ones
+    matrix : CSC matrix of zeros and ones
     target : int64 array
     names : list of (part, group, class)
         Where each equation comes from; part -1 marks knowledge from elsewhere.
@@ -35,7 +35,7 @@ class System:
 
     cell: npt.NDArray[np.int64]
     label: npt.NDArray[np.int64]
-    matrix: sp.csr_array
+    matrix: sp.csc_array
     target: npt.NDArray[np.int64]
     names: npt.NDArray[np.int64]
     lower: npt.NDArray[np.int64]
@@ -47,81 +47,62 @@ class System:
 
 
 def linear_system(facts: Published, cells: Cells) -> System:
-    """All equations, with duplicates merged.
+    """All equations: one per part, group and class that some unknown can reach.
 
     Raises
     ------
     InconsistentModelError
-        Two groups hold the same cells but publish different counts, or a group with rows holds no
-        possible cell.
+        A group with rows holds no possible cell.
     """
     cell, label = np.nonzero(cells.allowed)
-    n_classes = len(facts.classes)
-    offsets = np.cumsum([0, *[part.n_groups * n_classes for part in facts.parts]])
+    widths = [part.counts.shape[1] for part in facts.parts]
+    offsets = np.cumsum([0, *[part.counts.size for part in facts.parts]])
     # Every unknown stands in exactly one equation of every part.
-    equation = cells.groups[cell].astype(np.int64) * n_classes + label[:, None] + offsets[:-1]
+    equation = cells.groups[cell].astype(np.int64) * widths + offsets[:-1]
+    for p, width in enumerate(widths):
+        if width > 1:
+            equation[:, p] += label
     target = np.concatenate([part.counts.reshape(-1) for part in facts.parts])
-    names = np.column_stack(
-        [
-            np.repeat(np.arange(len(facts.parts)), np.diff(offsets)),
-            np.concatenate([np.repeat(np.arange(p.n_groups), n_classes) for p in facts.parts]),
-            np.concatenate([np.tile(np.arange(n_classes), p.n_groups) for p in facts.parts]),
-        ]
-    )
+    names = np.concatenate([_names(p, part.counts.shape) for p, part in enumerate(facts.parts)])
     used = np.bincount(equation.reshape(-1), minlength=len(target))
     for row in np.flatnonzero((used == 0) & (target > 0)):
         raise InconsistentModelError(
-            f"{target[row]} rows of class {facts.classes[names[row, 2]]!r}, but no possible "
-            "profile reaches it with that class",
+            f"{target[row]} rows{_of_class(facts, names[row])}, but no possible profile reaches it",
             where(facts, names[row]),
         )
-    keep = _distinct_equations(facts, equation, used, target, names)
+    # Groups no unknown reaches say 0 = 0, and groups without a published count say nothing.
+    keep = np.flatnonzero((used > 0) & (target >= 0))
     renumber = np.full(len(target), -1, dtype=np.int64)
     renumber[keep] = np.arange(len(keep))
-    columns = np.repeat(np.arange(len(cell)), equation.shape[1])
-    rows = renumber[equation.reshape(-1)]
-    real = rows >= 0
-    matrix = sp.csr_array(
-        (np.ones(int(real.sum()), dtype=np.int64), (rows[real], columns[real])),
+    rows = renumber[equation]
+    stated = rows >= 0
+    by_unknown = sp.csc_array(
+        (
+            np.ones(int(stated.sum()), dtype=np.int64),
+            rows[stated],
+            np.concatenate([[0], np.cumsum(stated.sum(axis=1))]),
+        ),
         shape=(len(keep), len(cell)),
     )
-    upper = target[equation].min(axis=1) if len(cell) else np.empty(0, np.int64)
+    ceiling = np.where(target < 0, facts.n_rows, target)
+    upper = ceiling[equation].min(axis=1) if len(cell) else np.empty(0, np.int64)
     return System(
-        cell, label, matrix, target[keep], names[keep], np.zeros(len(cell), np.int64), upper
+        cell, label, by_unknown, target[keep], names[keep], np.zeros(len(cell), np.int64), upper
     )
+
+
+def _names(part: int, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Part, group and class (-1: all classes together) of every equation of a part."""
+    group, label = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    label = label if shape[1] > 1 else np.full(len(label), -1)
+    return np.column_stack([np.full(len(group), part), group, label])
+
+
+def _of_class(facts: Published, name: npt.NDArray[np.int64]) -> str:
+    return f" of class {facts.classes[int(name[2])]!r}" if name[2] >= 0 else ""
 
 
 def where(facts: Published, name: npt.NDArray[np.int64]) -> str:
     """An equation's origin in words: ``tree 3, leaf 17``."""
     part = facts.parts[int(name[0])]
     return f"{part.name}, {part.groups[int(name[1])]}"
-
-
-def _distinct_equations(
-    facts: Published,
-    equation: npt.NDArray[np.int64],
-    used: npt.NDArray[np.int64],
-    target: npt.NDArray[np.int64],
-    names: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
-    """One representative of each set of equations over the same unknowns."""
-    rng = np.random.default_rng(7)
-    marks = rng.integers(0, 2**62, size=len(equation), dtype=np.int64)
-    flat = equation.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    sums = np.zeros(len(target), dtype=np.int64)
-    np.add.at(sums, flat[order], np.repeat(marks, equation.shape[1])[order])
-    live = np.flatnonzero(used > 0)
-    key = np.column_stack([sums[live], used[live]])
-    _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    conflict = np.flatnonzero(target[live] != target[live[first[inverse]]])
-    for i in conflict:
-        one, other = live[i], live[first[inverse[i]]]
-        raise InconsistentModelError(
-            f"the same profiles reach {where(facts, names[one])} ({target[one]} rows of class "
-            f"{facts.classes[names[one, 2]]!r}) and {where(facts, names[other])} "
-            f"({target[other]} rows): the counts contradict each other",
-            where(facts, names[one]),
-        )
-    return live[np.sort(first)]

@@ -1,5 +1,6 @@
 """The frozen form of a published model that every analysis reads."""
 
+from glassleak.models._check import node_depths
 from glassleak.models._counts import Counts, Exact, Missing, Noisy
 from glassleak.models._forest import Forest
 from glassleak.models._json import Model, model_document, model_from_document
@@ -23,4 +24,5 @@ __all__ = [
     "Tree",
     "model_document",
     "model_from_document",
+    "node_depths",
 ]

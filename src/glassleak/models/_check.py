@@ -7,6 +7,8 @@ passes here when it is made.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,11 @@ def first(mask: npt.NDArray[np.bool_]) -> int | None:
     return int(where[0]) if where.size else None
 
 
+def plain(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Names or labels without numpy's own scalar types, which JSON would not bring back."""
+    return tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+
+
 def check_labels(columns: tuple[str, ...], classes: tuple[Any, ...]) -> None:
     """Column names are distinct strings; class labels are distinct scalars."""
     if not all(isinstance(c, str) for c in columns):
@@ -32,10 +39,18 @@ def check_labels(columns: tuple[str, ...], classes: tuple[Any, ...]) -> None:
     if len(set(columns)) != len(columns):
         raise MalformedModelError("a column is listed twice", "columns")
     for i, label in enumerate(classes):
-        if not isinstance(label, str | int | float | bool) or label != label:
+        if not isinstance(label, str | int | float | bool) or (
+            isinstance(label, float) and not math.isfinite(label)
+        ):
             raise MalformedModelError(f"{label!r} cannot be a class label", f"classes[{i}]")
     if len({(type(label), label) for label in classes}) != len(classes):
         raise MalformedModelError("a class is listed twice", "classes")
+
+
+def check_classes(classes: tuple[Any, ...]) -> None:
+    """Counts per class need classes."""
+    if not classes:
+        raise MalformedModelError("counts per class, but no classes", "classes")
 
 
 def check_tree(tree: Tree) -> None:
@@ -80,10 +95,25 @@ def _check_shape(tree: Tree) -> None:
     parents = np.bincount(children, minlength=n)
     if (at := first(parents > 1)) is not None:
         raise MalformedModelError("two nodes claim this node as their child", f"nodes[{at}]")
-    depth = node_depths(tree.left, tree.right)
-    if (at := first(depth < 0)) is not None:
-        why = "nobody's child" if parents[at] == 0 else "its own ancestor"
-        raise MalformedModelError(f"the node is {why}: the root does not reach it", f"nodes[{at}]")
+    parents[0] = 1  # the root needs none
+    if (at := first(parents == 0)) is not None:
+        raise MalformedModelError("the node is nobody's child", f"nodes[{at}]")
+    if (at := first(node_depths(tree.left, tree.right) < 0)) is not None:
+        raise MalformedModelError("the node is its own ancestor", f"nodes[{_on_cycle(tree, at)}]")
+
+
+def _on_cycle(tree: Tree, start: int) -> int:
+    """The first of its own ancestors above a node that the root does not reach."""
+    internal = np.flatnonzero(tree.feature >= 0)
+    parent = np.empty(len(tree.feature), dtype=np.int64)
+    parent[tree.left[internal]] = internal
+    parent[tree.right[internal]] = internal
+    above, seen = parent.tolist(), set()
+    node = start
+    while node not in seen:
+        seen.add(node)
+        node = above[node]
+    return int(node)
 
 
 def node_depths(left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -115,6 +145,7 @@ def _check_counts(tree: Tree) -> None:
     n = len(tree.feature)
     internal = np.flatnonzero(tree.feature >= 0)
     if not isinstance(tree.counts, Missing):
+        check_classes(tree.classes)
         shape = (n, len(tree.classes))
         if tree.counts.values.shape != shape:
             raise MalformedModelError(
@@ -139,8 +170,14 @@ def _check_counts(tree: Tree) -> None:
                 f"{tree.left[node]} and {tree.right[node]} add up to {children[at].tolist()}",
                 f"{name}[{node}]",
             )
-    if isinstance(tree.counts, Exact) and tree.distinct_rows is not None:
-        totals = tree.counts.totals
+    totals = tree.counts.totals if isinstance(tree.counts, Exact) else tree.rows
+    if totals is None:
+        return
+    if tree.rows is not None and (at := first(tree.rows != totals)) is not None:
+        raise InconsistentModelError(
+            f"{tree.rows[at]} rows, but {totals[at]} in all classes together", f"rows[{at}]"
+        )
+    if tree.distinct_rows is not None:
         wrong_distinct = (tree.distinct_rows > totals) | ((tree.distinct_rows == 0) & (totals > 0))
         if (at := first(wrong_distinct)) is not None:
             raise InconsistentModelError(

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import InconsistentModelError, MalformedModelError
+from glassleak.models._equality import ValueEquality
 
 # Far beyond any training set, and low enough that sums of a few million counts stay in int64.
 MAX_COUNT = 2**40
-
 
 # Kinds of array that convert to a target kind without losing anything (but range, checked apart).
 _EXACT_FROM = {"i": "iu", "f": "fiu", "b": "b"}
@@ -31,6 +31,10 @@ def frozen_array(values: Any, dtype: npt.DTypeLike, place: str, ndim: int = 1) -
             bounds = np.iinfo(target)
             if int(given.min()) < bounds.min or int(given.max()) > bounds.max:
                 raise MalformedModelError(f"a value does not fit {target}", place)
+        if given.size and target.kind == "f" and given.dtype.kind in "iu":
+            largest = max(abs(int(given.min())), abs(int(given.max())))
+            if largest > 2**53:
+                raise MalformedModelError(f"a value does not fit {target}", place)
         array = np.array(given, dtype=target, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, MalformedModelError):
@@ -43,7 +47,7 @@ def frozen_array(values: Any, dtype: npt.DTypeLike, place: str, ndim: int = 1) -
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Exact(ValueEquality):
     """Whole numbers of rows per class; shape (nodes, classes)."""
 
     values: npt.NDArray[np.int64]
@@ -62,11 +66,12 @@ class Exact:
     @property
     def totals(self) -> npt.NDArray[np.int64]:
         """Rows per node, all classes together."""
-        return self.values.sum(axis=1)
+        totals: npt.NDArray[np.int64] = self.values.sum(axis=1)
+        return totals
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class Noisy(ValueEquality):
     """Counts with noise of a published scale; they may be negative and need not add up."""
 
     values: npt.NDArray[np.float64]

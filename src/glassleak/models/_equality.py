@@ -9,7 +9,7 @@ import numpy as np
 
 
 class ValueEquality:
-    """Two objects are equal when their types and all their fields are, arrays element by element."""
+    """Objects are equal when their types and all their fields are, arrays element by element."""
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -67,9 +67,11 @@ class Forest(ValueEquality):
                     f"trained on {tree.n_rows} rows without bagging, the forest on {self.n_rows}",
                     f"trees[{i}]",
                 )
-            if tree.n_rows > self.n_rows:
+            # Draws may outnumber rows (max_samples), distinct rows cannot.
+            distinct = tree.distinct_rows
+            if distinct is not None and int(distinct[0]) > self.n_rows:
                 raise InconsistentModelError(
-                    f"holds {tree.n_rows} distinct rows of {self.n_rows}", f"trees[{i}]"
+                    f"holds {distinct[0]} distinct rows of {self.n_rows}", f"trees[{i}]"
                 )
 
     def __len__(self) -> int:

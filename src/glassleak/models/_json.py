@@ -7,10 +7,8 @@ validates everything; writing and reading back gives an equal model.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,22 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak._files import write_text
-from glassleak.errors import MalformedModelError, ModelError
+from glassleak.errors import MalformedModelError
 from glassleak.models._counts import Counts, Exact, Missing, Noisy
 from glassleak.models._forest import Forest
+from glassleak.models._json_entry import Entry, within
 from glassleak.models._resampling import Bagging
 from glassleak.models._rule_list import Condition, Rule, RuleList
 from glassleak.models._tree import Provenance, Tree
 
 FORMAT, VERSION = "glassleak-model", 1
 Model: TypeAlias = Tree | Forest | RuleList
-_DTYPES = {"i1", "i2", "i4", "i8", "f4", "f8", "b1"}
-_MAX_PACKED_BYTES = 2**32
 
 
 def dump_model(model: Model, path: str | Path | None = None, *, packed: bool = False) -> str:
     """See `Tree.to_json`."""
-    text = json.dumps(model_document(model, packed=packed), allow_nan=False)
+    try:
+        text = json.dumps(model_document(model, packed=packed), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:  # settings may hold anything
+        raise MalformedModelError(f"cannot be written as JSON: {error}", "provenance") from None
     if path is not None:
         write_text(path, text)
     return text
@@ -67,7 +67,7 @@ def model_document(model: Model, *, packed: bool = False) -> dict[str, Any]:
 
 def model_from_document(document: Any) -> Model:
     """Rebuild and validate a model from JSON data; errors name the place."""
-    top = _Entry(document, "model")
+    top = Entry(document, "model")
     if top.get("format") != FORMAT:
         raise MalformedModelError(f"not a {FORMAT} document", "format")
     if top.get("version") != VERSION:
@@ -87,10 +87,10 @@ def model_from_document(document: Any) -> Model:
         raise MalformedModelError(f"unknown kind {kind!r}", "kind")
     trees = []
     for i, item in enumerate(top.list("trees")):
-        entry = _Entry(item, f"trees[{i}]")
+        entry = Entry(item, f"trees[{i}]")
         own = _provenance_in(entry.get("provenance"), f"trees[{i}].provenance")
         trees.append(_tree_in(entry, columns, classes, entry.integer("n_rows"), own))
-    bagging = _bagging_in(_Entry(top.get("bagging"), "bagging"))
+    bagging = _bagging_in(Entry(top.get("bagging"), "bagging"))
     return Forest(tuple(trees), bagging, n_rows, top.get("aggregation"), provenance)
 
 
@@ -106,7 +106,7 @@ def _tree_out(tree: Tree, packed: bool) -> dict[str, Any]:
     }
 
 
-def _tree_in(entry: _Entry, columns: Any, classes: Any, n_rows: Any, provenance: Any) -> Tree:
+def _tree_in(entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance: Any) -> Tree:
     required = {
         n: entry.array(n, d)
         for n, d in (("feature", "i4"), ("threshold", "f8"), ("left", "i4"), ("right", "i4"))
@@ -115,7 +115,7 @@ def _tree_in(entry: _Entry, columns: Any, classes: Any, n_rows: Any, provenance:
         n: entry.array(n, d, optional=True)
         for n, d in (("rows", "i8"), ("distinct_rows", "i8"), ("missing_left", "b1"))
     }
-    try:
+    with within("" if entry.place == "model" else entry.place):
         return Tree(
             columns=columns,
             classes=classes,
@@ -127,11 +127,6 @@ def _tree_in(entry: _Entry, columns: Any, classes: Any, n_rows: Any, provenance:
             **required,
             **optional,
         )
-    except ModelError as error:
-        if entry.place == "model":
-            raise
-        place = f"{entry.place}.{error.place}" if error.place else entry.place
-        raise type(error)(error.message, place) from None
 
 
 def _rules_out(model: RuleList, packed: bool) -> dict[str, Any]:
@@ -155,26 +150,26 @@ def _rules_out(model: RuleList, packed: bool) -> dict[str, Any]:
     return out
 
 
-def _rules_in(entry: _Entry, columns: Any, classes: Any, n_rows: Any, provenance: Any) -> RuleList:
+def _rules_in(entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance: Any) -> RuleList:
     rules = []
     for i, item in enumerate(entry.list("rules")):
-        rule = _Entry(item, f"rules[{i}]")
+        rule = Entry(item, f"rules[{i}]")
         conditions = []
         for j, raw in enumerate(rule.list("if")):
-            c = _Entry(raw, f"rules[{i}].if[{j}]")
+            c = Entry(raw, f"rules[{i}].if[{j}]")
             column = c.integer("column")
             if column is None:
                 raise MalformedModelError("no column", c.place)
             low, high = c.number("above"), c.number("up_to")
-            conditions.append(
-                Condition(
-                    column, -math.inf if low is None else low, math.inf if high is None else high
-                )
-            )
+            low = -math.inf if low is None else low
+            high = math.inf if high is None else high
+            with within(c.place):
+                conditions.append(Condition(column, low, high))
         prediction = rule.get("then")
         if prediction is not None and not isinstance(prediction, str | int | float | bool):
             raise MalformedModelError("not a class label", f"rules[{i}].then")
-        rules.append(Rule(tuple(conditions), prediction))
+        with within(f"rules[{i}]"):
+            rules.append(Rule(tuple(conditions), prediction))
     return RuleList(
         columns=columns,
         classes=classes,
@@ -200,8 +195,8 @@ def _counts_out(counts: Counts, packed: bool) -> dict[str, Any]:
     return {"kind": "exact", "values": _array_out(counts.values, packed)}
 
 
-def _counts_in(parent: _Entry, n_classes: int) -> Counts:
-    entry = _Entry(parent.get("counts"), "counts")
+def _counts_in(parent: Entry, n_classes: int) -> Counts:
+    entry = Entry(parent.get("counts"), "counts")
     kind = entry.get("kind")
     if kind == "exact":
         return Exact(_two_dimensional(entry.array("values", "i8"), n_classes))
@@ -212,10 +207,10 @@ def _counts_in(parent: _Entry, n_classes: int) -> Counts:
         return Noisy(
             _two_dimensional(entry.array("values", "f8"), n_classes),
             scale,
-            str(entry.get("mechanism")),
+            entry.text("mechanism"),
         )
     if kind == "missing":
-        return Missing(str(entry.get("reason")))
+        return Missing(entry.text("reason"))
     raise MalformedModelError(f"unknown kind {kind!r}", "counts.kind")
 
 
@@ -239,7 +234,7 @@ def _bagging_out(bagging: Bagging, packed: bool) -> dict[str, Any]:
     return out
 
 
-def _bagging_in(entry: _Entry) -> Bagging:
+def _bagging_in(entry: Entry) -> Bagging:
     features = entry.list("features")
     if [type(f) for f in features] != [int, int, bool]:
         raise MalformedModelError("expected columns, columns drawn, replaced", "bagging.features")
@@ -267,7 +262,7 @@ def _provenance_out(p: Provenance) -> dict[str, Any]:
 def _provenance_in(value: Any, place: str) -> Provenance:
     if value is None:
         return Provenance()
-    entry = _Entry(value, place)
+    entry = Entry(value, place)
     texts = {n: entry.get(n) for n in ("library", "library_version", "estimator")}
     notes, settings = entry.list("notes"), entry.get("settings")
     if not isinstance(settings, dict) or not all(
@@ -281,11 +276,26 @@ def _end(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers in as few bytes each as hold them exactly."""
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+        return single if np.array_equal(single, values, equal_nan=True) else values
+    if values.dtype.kind == "i" and values.size:
+        low, high = int(values.min()), int(values.max())
+        for dtype in (np.int8, np.int16, np.int32):
+            if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+                return values.astype(dtype)
+    return values
+
+
 def _array_out(values: npt.NDArray[Any], packed: bool) -> Any:
     if packed:
-        little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        small = _smallest(values)
+        little = small.astype(small.dtype.newbyteorder("<"), copy=False)
         return {
-            "dtype": values.dtype.str.lstrip("<>|="),
+            "dtype": small.dtype.str.lstrip("<>|="),
             "shape": list(values.shape),
             "base64": base64.b64encode(little.tobytes()).decode("ascii"),
         }
@@ -296,84 +306,3 @@ def _array_out(values: npt.NDArray[Any], packed: bool) -> Any:
             else values.tolist()
         )
     return values.tolist()
-
-
-class _Entry:
-    """A JSON object that knows its place, with typed look-ups."""
-
-    def __init__(self, value: Any, place: str) -> None:
-        if not isinstance(value, Mapping):
-            raise MalformedModelError(f"expected an object, got {type(value).__name__}", place)
-        self.value, self.place = value, place
-
-    def _at(self, name: str) -> str:
-        return name if self.place == "model" else f"{self.place}.{name}"
-
-    def get(self, name: str) -> Any:
-        return self.value.get(name)
-
-    def list(self, name: str) -> list[Any]:
-        value = self.value.get(name)
-        if not isinstance(value, list):
-            raise MalformedModelError("expected a list", self._at(name))
-        return value
-
-    def integer(self, name: str) -> int | None:
-        value = self.value.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-            raise MalformedModelError("expected a whole number >= 0", self._at(name))
-        return value
-
-    def number(self, name: str) -> float | None:
-        value = self.value.get(name)
-        if value is None:
-            return None
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-        ):
-            raise MalformedModelError("expected a number", self._at(name))
-        return float(value)
-
-    def array(self, name: str, dtype: str, *, optional: bool = False) -> Any:
-        value = self.value.get(name)
-        if value is None:
-            if optional:
-                return None
-            raise MalformedModelError("missing", self._at(name))
-        if isinstance(value, Mapping):
-            return _unpack(value, self._at(name))
-        if not isinstance(value, list):
-            raise MalformedModelError("expected a list", self._at(name))
-        if not value:
-            return np.empty(0, dtype=dtype)
-        if dtype == "f8":
-            value = [math.nan if v is None else v for v in value]
-        elif dtype == "i8" and isinstance(value[0], bool):
-            raise MalformedModelError("expected whole numbers", self._at(name))
-        try:
-            # No dtype here: a cast could wrap or truncate; the model's own check decides.
-            return np.asarray(value)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise MalformedModelError(f"not an array: {error}", self._at(name)) from None
-
-
-def _unpack(value: Mapping[str, Any], place: str) -> npt.NDArray[Any]:
-    dtype, shape, text = value.get("dtype"), value.get("shape"), value.get("base64")
-    if dtype not in _DTYPES or not isinstance(text, str) or not isinstance(shape, list):
-        raise MalformedModelError("a packed array needs dtype, shape and base64", place)
-    if not all(type(s) is int and 0 <= s <= _MAX_PACKED_BYTES for s in shape) or len(shape) > 2:
-        raise MalformedModelError(f"bad shape {shape}", place)
-    try:
-        raw = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise MalformedModelError(f"bad base64: {error}", place) from None
-    kind = np.dtype(dtype).newbyteorder("<")
-    if len(raw) != math.prod(shape) * kind.itemsize:
-        raise MalformedModelError(f"{len(raw)} bytes do not make shape {shape}", place)
-    if dtype == "b1" and raw.strip(b"\x00\x01"):
-        raise MalformedModelError("not booleans", place)
-    return np.frombuffer(raw, dtype=kind).astype(dtype).reshape(shape)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from glassleak.errors import MalformedModelError
-from glassleak.models._check import check_labels
-from glassleak.models._counts import Counts, Exact, Missing, frozen_array
+from glassleak.errors import InconsistentModelError, MalformedModelError
+from glassleak.models._check import check_classes, check_labels, first, plain
+from glassleak.models._counts import MAX_COUNT, Counts, Exact, Missing, frozen_array
 from glassleak.models._equality import ValueEquality
 from glassleak.models._tree import Label, Provenance
 from glassleak.schema import SplitEvidence
@@ -31,10 +31,12 @@ class Condition:
         if math.isnan(self.low) or math.isnan(self.high) or not self.low < self.high:
             raise MalformedModelError(f"empty interval ({self.low}, {self.high}]", "condition")
 
-    def holds(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    def holds(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """For which rows of `values` (in the model's columns) the condition holds."""
-        column = values[:, self.column]
-        return (column > self.low) & (column <= self.high)
+        # Values may be float32; plain Python ends would be rounded to that before comparing.
+        column, low, high = values[:, self.column], np.float64(self.low), np.float64(self.high)
+        inside: npt.NDArray[np.bool_] = (column > low) & (column <= high)
+        return inside
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Rule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditions", tuple(self.conditions))
+        if isinstance(self.prediction, float) and not math.isfinite(self.prediction):
+            raise MalformedModelError(f"{self.prediction} cannot be a class label", "prediction")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ class RuleList(ValueEquality):
 
     def __post_init__(self) -> None:
         for name in ("columns", "classes", "rules"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, plain(getattr(self, name)))
         check_labels(self.columns, self.classes)
         if not self.rules or self.rules[-1].conditions:
             raise MalformedModelError("the last rule must have no conditions", "rules")
@@ -89,20 +93,38 @@ class RuleList(ValueEquality):
                         f"column {condition.column} of {len(self.columns)}", f"rules[{i}]"
                     )
         if not isinstance(self.counts, Missing):
+            check_classes(self.classes)
             shape = (len(self.rules), len(self.classes))
             if self.counts.values.shape != shape:
                 raise MalformedModelError(
                     f"counts have shape {self.counts.values.shape}, expected {shape}", "counts"
                 )
         if self.rows is not None:
-            rows = frozen_array(self.rows, np.int64, "rows")
-            if len(rows) != len(self.rules) or (rows.size and rows.min() < 0):
-                raise MalformedModelError("one non-negative number per rule", "rows")
-            object.__setattr__(self, "rows", rows)
+            object.__setattr__(self, "rows", self._checked_rows(self.rows))
         if self.precision not in ("float32", "float64"):
-            raise MalformedModelError("unknown precision", "precision")
-        if self.n_rows is None and self.people is not None:
-            object.__setattr__(self, "n_rows", int(self.people.sum()))
+            raise MalformedModelError(f"unknown precision {self.precision!r}", "precision")
+        captured = None if self.people is None else int(self.people.sum())
+        if self.n_rows is None:
+            object.__setattr__(self, "n_rows", captured)
+        elif captured is not None and captured != self.n_rows:
+            raise InconsistentModelError(
+                f"the rules capture {captured} rows of {self.n_rows}", "n_rows"
+            )
+
+    def _checked_rows(self, given: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        rows = frozen_array(given, np.int64, "rows")
+        if len(rows) != len(self.rules):
+            raise MalformedModelError(f"{len(rows)} entries for {len(self.rules)} rules", "rows")
+        if (at := first((rows < 0) | (rows > MAX_COUNT))) is not None:
+            raise InconsistentModelError(f"{rows[at]} rows", f"rows[{at}]")
+        if isinstance(self.counts, Exact) and (
+            (at := first(rows != self.counts.totals)) is not None
+        ):
+            raise InconsistentModelError(
+                f"{rows[at]} rows, but {self.counts.totals[at]} in all classes together",
+                f"rows[{at}]",
+            )
+        return rows
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -116,7 +138,11 @@ class RuleList(ValueEquality):
 
     def apply(self, table: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The rule that captures each row of `table` (columns in the model's order)."""
-        values = np.asarray(table, dtype=np.float32 if self.precision == "float32" else np.float64)
+        values = np.asarray(table)
+        if values.ndim != 2 or values.shape[1] != len(self.columns):
+            raise ValueError(f"expected {len(self.columns)} columns, got shape {values.shape}")
+        with np.errstate(over="ignore"):
+            values = values.astype(np.float32 if self.precision == "float32" else np.float64)
         captured = np.full(len(values), len(self.rules) - 1, dtype=np.int32)
         free = np.ones(len(values), dtype=bool)
         for i, rule in enumerate(self.rules[:-1]):
@@ -140,11 +166,16 @@ class RuleList(ValueEquality):
         return SplitEvidence(
             columns=self.columns,
             thresholds={c: np.array(sorted(v)) for c, v in found.items()},
+            comparisons=frozenset(["<="]),
             together=sparse.csr_array((size, size), dtype=np.int64),
             below=np.zeros(size, dtype=np.int64),
             splits=np.zeros(size, dtype=np.int64),
+            again=np.zeros(size, dtype=np.int64),
+            high_rows=np.zeros(size, dtype=np.int64),
             somebody_without=lambda _: False,
             splits_without=lambda _: 0,
+            smallest_leaf=0,
+            n_rows=0,
             n_nodes=len(self.rules),
         )
 

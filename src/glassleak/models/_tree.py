@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.errors import MalformedModelError
-from glassleak.models._check import check_tree
+from glassleak.errors import InconsistentModelError, MalformedModelError
+from glassleak.models._check import check_tree, node_depths, plain
 from glassleak.models._counts import Counts, Exact, frozen_array
 from glassleak.models._equality import ValueEquality
 from glassleak.schema import SplitEvidence
@@ -51,7 +51,9 @@ class Tree(ValueEquality):
     feature : int32 array
         Column each node splits on; -1 at leaves.
     threshold : float64 array
-        Rows with ``value <= threshold`` (or ``<``, see `comparison`) go left; NaN at leaves.
+        Rows with ``value <= threshold`` (or ``<``, see `comparison`) go left; NaN at leaves.  The
+        largest float there is stands for libraries' infinity: every number goes
+        left, so that the split tells missing values from the others.
     left, right : int32 array
         Children; -1 at leaves.
     counts : Exact, Noisy or Missing
@@ -88,8 +90,8 @@ class Tree(ValueEquality):
 
     def __post_init__(self) -> None:
         convert = object.__setattr__
-        convert(self, "columns", tuple(self.columns))
-        convert(self, "classes", tuple(self.classes))
+        convert(self, "columns", plain(self.columns))
+        convert(self, "classes", plain(self.classes))
         for name, dtype in (
             ("feature", np.int32),
             ("threshold", np.float64),
@@ -105,11 +107,18 @@ class Tree(ValueEquality):
             value = getattr(self, name)
             if value is not None:
                 convert(self, name, frozen_array(value, optional_dtype, name))
-        if self.comparison not in ("<=", "<") or self.precision not in ("float32", "float64"):
-            raise MalformedModelError("unknown comparison or precision", "comparison")
+        if self.comparison not in ("<=", "<"):
+            raise MalformedModelError(f"unknown comparison {self.comparison!r}", "comparison")
+        if self.precision not in ("float32", "float64"):
+            raise MalformedModelError(f"unknown precision {self.precision!r}", "precision")
         check_tree(self)
+        at_root = self._rows_at_root()
         if self.n_rows is None:
-            convert(self, "n_rows", self._rows_at_root())
+            convert(self, "n_rows", at_root)
+        elif self.distinct_rows is not None and self.n_rows < int(self.distinct_rows[0]):
+            raise InconsistentModelError(
+                f"{self.n_rows} rows, but {at_root} distinct ones at the root", "n_rows"
+            )
 
     def _rows_at_root(self) -> int | None:
         for published in (self.distinct_rows, self.rows):
@@ -133,8 +142,6 @@ class Tree(ValueEquality):
     @property
     def depth(self) -> int:
         """Length of the longest path from the root."""
-        from glassleak.models._check import node_depths
-
         return int(node_depths(self.left, self.right).max())
 
     @property
@@ -158,7 +165,8 @@ class Tree(ValueEquality):
         values = np.asarray(table)
         if values.ndim != 2 or values.shape[1] != len(self.columns):
             raise ValueError(f"expected {len(self.columns)} columns, got shape {values.shape}")
-        values = values.astype(np.float32 if self.precision == "float32" else np.float64)
+        with np.errstate(over="ignore"):  # beyond float32 a value is infinite, as in the library
+            values = values.astype(np.float32 if self.precision == "float32" else np.float64)
         node = np.zeros(len(values), dtype=np.int32)
         active = np.arange(len(values)) if self.feature[0] >= 0 else np.empty(0, np.intp)
         while active.size:

@@ -163,8 +163,9 @@ def _classes(labels: list[str]) -> tuple[Label, ...]:
         return (0, 1)
     found = sorted(set(labels))
     if len(found) > 2 or any(label in _YES_NO for label in found):
+        at = next(i for i, label in enumerate(labels) if label != labels[0])
         raise MalformedModelError(
-            f"labels {shown(found[0])}, {shown(found[1])}, … do not go together"
+            f"label {shown(labels[at])} does not go with {shown(labels[0])}", f"rules[{at}]"
         )
     return tuple(found)
 

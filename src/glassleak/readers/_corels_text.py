@@ -116,7 +116,7 @@ class _Parser:
         names, found, then = line[1:].rpartition("]:")
         if not found:
             raise MalformedModelError(f"not a rule: {shown(line)}", f"line {at}")
-        self._add(at, _literals(names, " && ", at), then.strip() or self._prediction_line())
+        self._add(at, _literals(names, "&&", at), then.strip() or self._prediction_line())
         return False
 
     def _default(self, at: int, line: str) -> None:

@@ -1,4 +1,4 @@
-"""Which library wrote this JSON or text?"""
+"""Which library wrote this JSON or text, and hence which reader takes it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from glassleak.readers._corels import (
 )
 from glassleak.readers._lightgbm import read_lightgbm_json, read_lightgbm_text
 from glassleak.readers._limits import Limits
+from glassleak.readers._typed import check_width
 from glassleak.readers._xgboost import read_xgboost_json
-
 
 # Parts of the documents that only describe trees; the artefact scan looks at the rest.
 _TREE_PARTS = ("tree_info", "trees", "learner")
@@ -30,6 +30,7 @@ def read_document(document: Any, limits: Limits) -> Model:
         return read_corels_json(document, limits)
     if isinstance(document, Mapping):
         if document.get("format") == "glassleak-model":
+            check_width(_size(document, "trees"), _size(document, "columns"), limits)
             model = model_from_document(document)
             trees = getattr(model, "trees", (model,))
             limits.check_nodes(sum(getattr(tree, "n_nodes", 0) for tree in trees))
@@ -39,6 +40,11 @@ def read_document(document: Any, limits: Limits) -> Model:
         if "learner" in document:
             return read_xgboost_json(document, limits)
     raise UnsupportedModelError("the JSON document describes no model glassleak knows")
+
+
+def _size(document: Mapping[Any, Any], name: str) -> int:
+    part = document.get(name)
+    return len(part) if isinstance(part, list) else 0
 
 
 def _read_text(text: str, limits: Limits) -> Model:

@@ -165,9 +165,10 @@ def _columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Column names, and a note where the object does not hold all of them as text."""
     size = state.get("n_features_in_")
+    stated = None if size is None else integer(size, "n_features_in_")
     for attribute in ("feature_names_in_", "feature_names_"):
         names = _names(state.get(attribute))
-        if names is not None and size in (None, len(names)):
+        if names is not None and stated in (None, len(names)):
             check_width(1, len(names), limits)
             return names, ()
     width = integer(size, "n_features_in_")
@@ -177,7 +178,10 @@ def _columns(
     for entry in entries:
         if isinstance(entry, Mapping) and isinstance(entry.get("index_col"), int):
             named[entry["index_col"]] = str(entry.get("col"))
-    columns = tuple(named.get(i, f"X{i}") for i in range(width))
+    taken = set(named.values())
+    columns = tuple(
+        named.get(i, f"X{i}" if f"X{i}" not in taken else f"column {i}") for i in range(width)
+    )
     return columns, ("columns no rule uses are not named in the object; they are called X0, X1, …",)
 
 

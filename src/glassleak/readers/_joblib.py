@@ -31,7 +31,7 @@ _FORMATS: Final[tuple[tuple[bytes, str, Callable[[], Any]], ...]] = (
 )
 
 
-def unpacked(raw: bytes, limits: Limits) -> bytes | bytearray:
+def unpacked(raw: bytearray, limits: Limits) -> bytearray:
     """`raw`, decompressed when it is compressed; never more than ``limits.unpacked_bytes``."""
     if raw.startswith(b"\x04\x22\x4d\x18"):
         raise UnsupportedModelError("compressed with lz4, which needs another library", "byte 0")
@@ -48,7 +48,7 @@ def unpacked(raw: bytes, limits: Limits) -> bytes | bytearray:
     return raw
 
 
-def _decompress(raw: bytes, member: Any, most: int) -> bytearray:
+def _decompress(raw: bytearray, member: Any, most: int) -> bytearray:
     view, position = memoryview(raw), 0
     out = bytearray()
     pending: bytes | memoryview = b""
@@ -71,7 +71,7 @@ def _decompress(raw: bytes, member: Any, most: int) -> bytearray:
 
 def is_array_wrapper(state: State) -> bool:
     """Whether joblib put the bytes of an array right behind `state`."""
-    if not state.module.startswith(_MODULE):
+    if _MODULE not in state.module:  # scikit-learn once carried a copy of joblib
         return False
     if state.name in ("NDArrayWrapper", "ZNDArrayWrapper"):
         raise UnsupportedModelError("joblib before version 0.10 kept arrays in other files")

@@ -169,12 +169,14 @@ def _forest(
 def _classes(booster: _Booster, labels: tuple[Label, ...] | None) -> tuple[Label, ...]:
     objective = (booster.objective.split() or [""])[0]
     if objective in _REGRESSION:
-        raise UnsupportedModelError(f"regression ({objective}): leaves hold values, not classes")
+        raise UnsupportedModelError(
+            f"regression ({objective}): leaves hold values, not classes", "objective"
+        )
     if objective in _RANKING:
-        raise UnsupportedModelError(f"a ranking model ({objective}); it has no classes")
+        raise UnsupportedModelError(f"ranking ({objective}): there are no classes", "objective")
     if objective not in ("binary", "multiclass", "multiclassova"):
-        what = f"objective {shown(objective)}" if objective else "no objective (a custom one?)"
-        raise UnsupportedModelError(f"{what}: not known to be a classifier")
+        what = shown(objective) if objective else "none given (a custom one?), which"
+        raise UnsupportedModelError(f"{what} is not known to train a classifier", "objective")
     binary = objective == "binary"
     wanted = 1 if binary else booster.n_classes
     if booster.n_classes < 1 or booster.per_round != wanted or (binary and booster.n_classes != 1):

@@ -62,7 +62,7 @@ def tree_of(splits: Splits, columns: tuple[str, ...], classes: tuple[Label, ...]
         columns=columns,
         classes=classes,
         feature=np.concatenate([_columns(splits, len(columns)), none]),
-        threshold=np.concatenate([splits.threshold, np.full(n_leaves, np.nan)]),
+        threshold=np.concatenate([_thresholds(splits), np.full(n_leaves, np.nan)]),
         left=np.concatenate([_children(splits.left, n_splits, "left_child"), none]),
         right=np.concatenate([_children(splits.right, n_splits, "right_child"), none]),
         counts=Missing(NO_COUNTS),
@@ -81,6 +81,11 @@ def _columns(splits: Splits, n_columns: int) -> npt.NDArray[np.int64]:
             f"column {splits.feature[at]} of {n_columns}", f"split_feature[{at}]"
         )
     return splits.feature
+
+
+def _thresholds(splits: Splits) -> npt.NDArray[np.float64]:
+    # "<= inf" sends every number left and NaN right; so does the largest number there is.
+    return np.where(splits.threshold == np.inf, np.finfo(np.float64).max, splits.threshold)
 
 
 def _children(child: npt.NDArray[np.int64], n_splits: int, name: str) -> npt.NDArray[np.int64]:

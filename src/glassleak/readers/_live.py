@@ -47,6 +47,7 @@ class _Converter:
             table: dict[Any, Any] = {}
             self.memo[id(obj)] = (obj, table)
             for key, value in obj.items():
+                key = key.item() if isinstance(key, np.generic) else key
                 plain = isinstance(key, str | int | float | bool | type(None))
                 table[key if plain else str(key)] = self.convert(value)
             return table
@@ -68,10 +69,11 @@ class _Converter:
         state = State(kind.__module__, kind.__name__)
         self.memo[id(obj)] = (obj, state)
         held = _handed_over(obj)
-        if held is None:
+        if held is None and not _own_reduce(kind):
             held = getattr(obj, "__dict__", None)
-        if held is None or not held:
-            # Cython objects (scikit-learn's Tree) and slotted ones hand their state to pickle only.
+        if not held:
+            # Cython objects (scikit-learn's Tree), pandas containers and slotted objects hand
+            # their state to pickle only.
             held, state.args = self._reduced(obj)
         state.attributes.update({str(k): self.convert(v) for k, v in held.items()})
         if kind.__module__.startswith("sklearn.") and hasattr(obj, "get_params"):
@@ -87,8 +89,17 @@ class _Converter:
         if not isinstance(reduced, tuple):
             return {}, ()
         args = tuple(self.convert(a) for a in reduced[1] if not isinstance(a, type))
-        held = reduced[2] if len(reduced) > 2 and isinstance(reduced[2], dict) else {}
-        return held, args
+        held = reduced[2] if len(reduced) > 2 else None
+        if held is None:
+            return {}, args
+        return held if isinstance(held, dict) else {"__state__": held}, args
+
+
+def _own_reduce(kind: type) -> bool:
+    """Whether a class says itself what pickle is to store."""
+    return (
+        kind.__reduce__ is not object.__reduce__ or kind.__reduce_ex__ is not object.__reduce_ex__
+    )
 
 
 def _handed_over(obj: Any) -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ class Opened:
     scanned : bool
         Whether there was an object to scan; the JSON form carries counts and nothing else.
     container : str
-        ``"skops"``, ``"pickle"``, ``"estimator"``, ``"glassleak JSON"``, …
+        ``"skops"``, ``"pickle"``, ``"JSON"``, ``"text"``, ``"estimator"``, ``"glassleak model"``.
     name : str
         File name, or the estimator's class.
     sha256, n_bytes
@@ -102,10 +102,9 @@ def open_model(source: Any, trust: Trust = "none", limits: Limits = DEFAULT_LIMI
     if isinstance(source, Tree | Forest | RuleList):
         return Opened(source, None, (), False, "glassleak model", type(source).__name__)
     if isinstance(source, Mapping):
-        return Opened(read_document(source, limits), None, (), False, "glassleak JSON", "mapping")
+        return _open_document(source, "mapping", limits)
     if isinstance(source, str) and source.lstrip()[:1] == "{":
-        document = parse_json(source, limits, "text")
-        return Opened(read_document(document, limits), None, (), False, "glassleak JSON", "text")
+        return _open_document(parse_json(source, limits, "text"), "text", limits)
     if isinstance(source, str | Path):
         return _open_file(Path(source), trust, limits)
     found = interpret(state_of(source), limits)
@@ -114,9 +113,27 @@ def open_model(source: Any, trust: Trust = "none", limits: Limits = DEFAULT_LIMI
     )
 
 
+def _open_document(document: Any, name: str, limits: Limits) -> Opened:
+    model, problem = _document_or_problem(document, limits)
+    return Opened(model, problem, (), False, "JSON", name)
+
+
+def _document_or_problem(
+    document: Any, limits: Limits
+) -> tuple[Model | None, UnsupportedModelError | None]:
+    try:
+        return read_document(document, limits), None
+    except UnsupportedModelError as error:
+        return None, error
+
+
 def _open_file(path: Path, trust: Trust, limits: Limits) -> Opened:
-    if not path.is_file():
-        raise MalformedModelError("no such file" if not path.exists() else "not a file", str(path))
+    try:
+        present, readable = path.exists(), path.is_file()
+    except OSError:  # a text too long to be a path, taken for one
+        present, readable = False, False
+    if not readable:
+        raise MalformedModelError("not a file" if present else "no such file", str(path)[:200])
     size = path.stat().st_size
     if size > limits.file_bytes:
         raise ModelTooLargeError(f"{size:,} bytes, over {limits.file_bytes:,}", path.name)
@@ -132,7 +149,10 @@ def _read_file(
     path: Path, kind: FileKind, trust: Trust, limits: Limits
 ) -> tuple[Interpretation, bool, tuple[str, ...]]:
     if kind is FileKind.SKOPS:
-        return interpret(decode_skops(path, limits), limits), True, ()
+        try:
+            return interpret(decode_skops(path, limits), limits), True, ()
+        except UnsupportedModelError as error:  # an archive, but of something else
+            return Interpretation(None, error, ()), False, ()
     if kind is FileKind.PICKLE:
         if trust != "sandbox":
             raise UntrustedFileError(
@@ -145,17 +165,13 @@ def _read_file(
         found = Interpretation(answer.model, answer.problem, answer.artefacts)
         return found, True, answer.protection
     if kind is FileKind.UNKNOWN:
-        problem = UnsupportedModelError("not a kind of file glassleak reads", path.name)
-        return Interpretation(None, problem, ()), False, ()
+        unknown = UnsupportedModelError("not a kind of file glassleak reads", path.name)
+        return Interpretation(None, unknown, ()), False, ()
     if path.stat().st_size > limits.json_bytes:
         raise ModelTooLargeError(f"over {limits.json_bytes:,} bytes of text", path.name)
     raw = path.read_bytes()
     document = parse_json(raw, limits, path.name) if kind is FileKind.JSON else as_text(raw)
-    model, problem = None, None
-    try:
-        model = read_document(document, limits)
-    except UnsupportedModelError as error:
-        problem = error
+    model, problem = _document_or_problem(document, limits)
     return Interpretation(model, problem, scan(beside_the_trees(document), model)), True, ()
 
 

@@ -8,13 +8,15 @@ one gives a `State` that records the name and the arguments.  The few constructo
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from glassleak.errors import MalformedModelError, ModelError, ModelTooLargeError
 from glassleak.readers._joblib import unpacked
 from glassleak.readers._limits import Limits
 from glassleak.readers._pickle_input import Budget, Input, check_extent
 from glassleak.readers._pickle_machine import Machine
+
+_CHUNK: Final = 1 << 20
 
 
 def decode_pickle(file: BinaryIO, limits: Limits) -> Any:
@@ -41,20 +43,24 @@ def decode_pickle(file: BinaryIO, limits: Limits) -> Any:
     ModelTooLargeError
         A limit would be exceeded.
     """
-    try:
-        raw = file.read(limits.file_bytes + 1)
-        if len(raw) > limits.file_bytes:
-            raise ModelTooLargeError(f"more than {limits.file_bytes:,} bytes", "file")
-        source = Input(unpacked(raw, limits))
-        budget = Budget(limits)
-        found = [_decode_one(source, budget, limits)]
-        while source.left:
-            found.append(_decode_one(source, budget, limits))
-        root = found[0] if len(found) == 1 else tuple(found)
-        check_extent(root, limits)
-    except MemoryError:
-        raise ModelTooLargeError("decoding it takes more memory than allowed", "file") from None
+    source = Input(unpacked(_read(file, limits.file_bytes), limits))
+    budget = Budget(limits)
+    found = [_decode_one(source, budget, limits)]
+    while source.left:
+        found.append(_decode_one(source, budget, limits))
+    root = found[0] if len(found) == 1 else tuple(found)
+    check_extent(root, limits)
     return root
+
+
+def _read(file: BinaryIO, most: int) -> bytearray:
+    # In pieces: asking for "at most so many bytes" would reserve as many.
+    raw = bytearray()
+    while piece := file.read(_CHUNK):
+        raw += piece
+        if len(raw) > most:
+            raise ModelTooLargeError(f"more than {most:,} bytes", "file")
+    return raw
 
 
 def _decode_one(source: Input, budget: Budget, limits: Limits) -> Any:
@@ -65,7 +71,7 @@ def _decode_one(source: Input, budget: Budget, limits: Limits) -> Any:
         if error.place is not None:
             raise
         raise type(error)(error.message, f"byte {machine.at}") from None
-    except MemoryError:
+    except MemoryError:  # says something about the machine, or about the sandbox's limit
         raise
     # A damaged program underflows the stack, mistypes operands, and so on; all of it means one
     # thing, and no exception of Python's or numpy's may get out.

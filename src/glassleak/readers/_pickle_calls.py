@@ -278,6 +278,9 @@ _CALLS: Final[dict[tuple[str, str], Callable[[Arrays, tuple[Any, ...]], Any]]] =
     ("numpy.random._pickle", "__randomstate_ctor"): _generator(
         Reference("numpy.random.mtrand", "RandomState")
     ),
+    ("numpy.random", "__RandomState_ctor"): _generator(
+        Reference("numpy.random.mtrand", "RandomState")
+    ),
     ("numpy.random._pickle", "__generator_ctor"): _generator(
         Reference("numpy.random._generator", "Generator")
     ),

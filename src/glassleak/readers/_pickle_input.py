@@ -21,11 +21,11 @@ class Input:
 
     Attributes
     ----------
-    data : bytes or bytearray
+    data : bytearray
     position, end : int
     """
 
-    def __init__(self, data: bytes | bytearray) -> None:
+    def __init__(self, data: bytearray) -> None:
         self.data = data
         self.end = len(data)
         self.position = 0

@@ -190,7 +190,9 @@ class Machine:
 
     def unicode_line(self) -> None:
         line = self.source.line(self.limits.json_bytes)
-        self.stack.append(line.decode("raw-unicode-escape"))
+        text = line.decode("raw-unicode-escape")
+        text.encode("utf-8")  # raises on halves of characters, which nothing could print
+        self.stack.append(text)
 
     def short_binunicode(self) -> None:
         self.stack.append(str(self.source.take(self.source.byte()), "utf-8"))

@@ -92,7 +92,8 @@ def filter_system_calls() -> str:
     code = _filter(_NUMBERS[machine], _AUDIT_ARCH[machine])
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
-    done = _libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0
+    address = ctypes.addressof(program)
+    done = _libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, address, 0, 0) == 0
     return "system-call filter" if done else "not available: system-call filter"
 
 
@@ -119,4 +120,7 @@ def _filter(numbers: dict[str, int], arch: int) -> bytes:
 
 
 def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    libc.unshare.argtypes = [ctypes.c_int]
+    return libc

@@ -17,13 +17,18 @@ from typing import Any, Final
 from glassleak.readers._limits import Limits
 from glassleak.readers._sandbox_linux import enter_namespaces, filter_system_calls, harden
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 FORBIDDEN_EXIT: Final = 71
+MEMORY_EXIT: Final = 72
 # Events without effect outside the interpreter.  Everything else ends the process.
 _HARMLESS: Final = frozenset(
     {
         "builtins.id", "object.__getattr__", "object.__setattr__", "object.__delattr__",
         "sys._getframe", "sys.excepthook", "sys.unraisablehook", "time.sleep", "array.__new__",
-        "gc.get_objects", "gc.get_referrers", "gc.get_referents", "cpython.PyInterpreterState_Clear",
     }
 )  # fmt: skip
 
@@ -39,7 +44,7 @@ def lock_down(limits: Limits) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The protections in force, and those the platform does not offer ("no …").
+        The protections in force, and those the platform does not offer ("not available: …").
     """
     report = [
         *_linux_first(),
@@ -53,7 +58,7 @@ def lock_down(limits: Limits) -> tuple[str, ...]:
 
 def _linux_first() -> Iterator[str]:
     if sys.platform != "linux":
-        yield "no namespaces"
+        yield "not available: namespaces"
         return
     # Before the limits, which would forbid entering them.
     yield from enter_namespaces()
@@ -61,24 +66,22 @@ def _linux_first() -> Iterator[str]:
 
 def _linux_last() -> Iterator[str]:
     if sys.platform != "linux":
-        yield "no system-call filter"
+        yield "not available: system-call filter"
         return
     yield from harden()
     yield filter_system_calls()
 
 
 def _resource_limits(limits: Limits) -> Iterator[str]:
-    try:
-        import resource
-    except ImportError:  # Windows
-        yield "no resource limits"
+    if resource is None:
+        yield "not available: resource limits"
         return
     seconds = math.ceil(limits.seconds) + 1
     wanted = (
         ("RLIMIT_AS", limits.memory_bytes, "memory limit"),
         ("RLIMIT_CPU", seconds, "processor time limit"),
-        ("RLIMIT_FSIZE", 0, "no writing to files"),
-        ("RLIMIT_NPROC", 0, "no new processes"),
+        ("RLIMIT_FSIZE", 0, "file size limit 0"),
+        ("RLIMIT_NPROC", 0, "process limit 0"),
         ("RLIMIT_CORE", 0, "no core dump"),
         ("RLIMIT_NOFILE", 0, "no new descriptors"),
     )

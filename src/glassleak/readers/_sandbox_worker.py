@@ -7,24 +7,23 @@ locks itself down; after that it opens nothing, starts nothing and imports nothi
 from __future__ import annotations
 
 import codecs
-import io
 import json
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from glassleak.errors import ModelError
 from glassleak.models import model_document
 from glassleak.readers._interpret import interpret
 from glassleak.readers._limits import Limits
 from glassleak.readers._pickle import decode_pickle
-from glassleak.readers._sandbox_lock import lock_down
+from glassleak.readers._sandbox_lock import MEMORY_EXIT, lock_down
 
 _MODEL_FD: Final = 0
 _ANSWER_FD: Final = 1
 _TEXT: Final = 2000
+_CHUNK: Final = 1 << 20
 _CODECS: Final = ("ascii", "latin-1", "utf-8", "raw-unicode-escape", "unicode-escape")
 
 
@@ -36,35 +35,37 @@ def main() -> None:
         for name in _CODECS:
             codecs.lookup(name)
         warnings.simplefilter("ignore")
-        file = open(_MODEL_FD, "rb", closefd=False)  # noqa: PTH123, SIM115 - a descriptor
+        file = open(_MODEL_FD, "rb", closefd=False)  # noqa: SIM115 - a descriptor
         protection = lock_down(limits)
         # Sent before the first byte of the file is looked at, so that the file cannot lie about it.
-        _send({"protection": list(protection)})
+        _send(_line({"protection": list(protection)}))
         _send(answer(file, limits))
     except MemoryError:
-        _send({"error": {"type": "MemoryError", "message": "out of memory", "place": None}})
+        os._exit(MEMORY_EXIT)
     os._exit(0)  # nothing is worth tidying up, and less code runs
 
 
-def answer(file: io.BufferedReader, limits: Limits) -> dict[str, Any]:
+def answer(file: BinaryIO, limits: Limits) -> bytes:
     """The answer to the parent: a model document and findings, or an error by name."""
     try:
         found = interpret(decode_pickle(file, limits), limits)
         problem = found.problem
-        return {
-            "model": None if found.model is None else model_document(found.model, packed=True),
-            "problem": None if problem is None else _described(problem),
-            "artefacts": [artefact.to_document() for artefact in found.artefacts],
-            "error": None,
-        }
+        return _line(
+            {
+                "model": None if found.model is None else model_document(found.model, packed=True),
+                "problem": None if problem is None else _described(problem),
+                "artefacts": [artefact.to_document() for artefact in found.artefacts],
+                "error": None,
+            }
+        )
     except ModelError as error:
-        return {"error": {"type": type(error).__name__, **_described(error)}}
+        return _line({"error": {"type": type(error).__name__, **_described(error)}})
     except MemoryError:
         raise
     # A fault of a reader must reach the parent as one; a traceback would open source files.
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        return {"error": {"type": "Exception", "message": message[:_TEXT], "place": None}}
+        return _line({"error": {"type": "Exception", "message": message[:_TEXT], "place": None}})
 
 
 def _described(error: ModelError) -> dict[str, str | None]:
@@ -72,8 +73,11 @@ def _described(error: ModelError) -> dict[str, str | None]:
     return {"message": error.message[:_TEXT], "place": place}
 
 
-def _send(document: dict[str, Any], write: Callable[[int, memoryview], int] = os.write) -> None:
-    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
-    rest = memoryview(text.encode("ascii"))
+def _line(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _send(line: bytes) -> None:
+    rest = memoryview(line)
     while rest:
-        rest = rest[write(_ANSWER_FD, rest[: 1 << 20]) :]
+        rest = rest[os.write(_ANSWER_FD, rest[:_CHUNK]) :]

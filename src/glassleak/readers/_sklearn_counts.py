@@ -4,26 +4,56 @@
 class weights the numbers are ``w_c * count``: the weights cancel when each class is rescaled so
 that its counts are whole and the totals fit what else is published.  Arbitrary row weights do not
 cancel; then there are no counts, and that is said.
+
+A guess that merely fits is not enough: ``class_weight="balanced"`` gives every class the same
+share of a node that was never split, which looks like whole numbers of people and is not.  So
+which factors are tried depends on what the model says about its weights.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import InconsistentModelError
 from glassleak.models import Exact, Missing
+from glassleak.readers._sklearn_shares import totals_from_shares
 
 _TOLERANCE = 1e-6
+_MAX_MASS = 1e100
+_MAX_WORK = 5_000_000_000
+# Row weights that the model does not mention are believed to cancel only when this many groups
+# confirm it: a few small ones would fit by chance.
+_CONFIRMED = 6
 _WEIGHTED = (
     "rows carry weights that do not cancel, so the published values are not numbers of people"
 )
+_AMBIGUOUS = (
+    "classes carry weights the model does not state, and several numbers of people fit its values"
+)
+
+
+@dataclass(frozen=True)
+class ClassWeights:
+    """What the model says about the weight of each class in its node values.
+
+    Attributes
+    ----------
+    given : bool
+        Whether the values are weighted by class at all.
+    values : array, optional
+        The weights in class order, where the model states them.
+    """
+
+    given: bool = False
+    values: npt.NDArray[np.float64] | None = None
+
+
+UNWEIGHTED = ClassWeights()
 
 
 @dataclass(frozen=True)
@@ -41,8 +71,7 @@ class Weighted:
     total : int
         Rows the tree was trained on, with multiplicity.
     bagged : bool
-    class_weights : array, optional
-        Explicit weights in class order.
+    class_weights : ClassWeights
     place : str
     """
 
@@ -52,43 +81,80 @@ class Weighted:
     leaves: npt.NDArray[np.bool_]
     total: int
     bagged: bool
-    class_weights: npt.NDArray[np.float64] | None
+    class_weights: ClassWeights
     place: str
 
 
-def people_per_class(tree: Weighted) -> tuple[Exact | Missing, str | None]:
+def people_per_class(
+    tree: Weighted, masses: npt.NDArray[np.float64]
+) -> tuple[Exact | Missing, str | None]:
     """Exact counts per node and class, and a note when weights had to be removed.
 
     When the values are not whole numbers of people under any class weights the counts are
     `Missing`; the rows per node, which weights do not touch, remain.
+
+    Parameters
+    ----------
+    masses : (nodes, classes) float array
+        Weighted rows, from `masses_of`.
     """
-    masses = _masses(tree)
-    counts = _whole(masses)
-    if counts is not None and _fits(counts, tree):
-        return Exact(counts), None
-    for scale, how in _class_scales(masses, tree):
-        counts = _whole(masses * scale)
+    reason = _AMBIGUOUS
+    for scale, how in _scales(tree, masses):
+        with np.errstate(over="ignore", invalid="ignore"):
+            counts = _whole(masses * scale)
         if counts is not None and _fits(counts, tree):
-            return Exact(counts), f"class weights were removed from the counts ({how})"
-    return Missing(_WEIGHTED), _WEIGHTED
+            return Exact(counts), how and f"weights were removed from the counts ({how})"
+        reason = _WEIGHTED
+    return Missing(reason), reason
 
 
-def _masses(tree: Weighted) -> npt.NDArray[np.float64]:
+def masses_of(tree: Weighted) -> npt.NDArray[np.float64]:
     """Weighted rows per node and class, whichever way the version stores them."""
-    sums = tree.values.sum(axis=1)
-    if not (np.isfinite(tree.values).all() and np.isfinite(tree.weighted_rows).all()):
-        raise InconsistentModelError("a node value is not a finite number", f"{tree.place}.values")
-    if np.allclose(sums, 1.0, rtol=0, atol=1e-6):
-        return tree.values * tree.weighted_rows[:, None]
-    if np.allclose(sums, tree.weighted_rows, rtol=1e-6, atol=1e-6):
-        return tree.values
-    raise InconsistentModelError(
-        "the class values of a node add up neither to 1 nor to its rows", f"{tree.place}.values"
-    )
+    finite = np.isfinite(tree.values).all(axis=1) & np.isfinite(tree.weighted_rows)
+    if not finite.all():
+        _refuse("a node's value is not a finite number", ~finite, tree)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = tree.values.sum(axis=1)
+        fractions = np.abs(sums - 1.0) <= _TOLERANCE
+        counts = np.abs(sums - tree.weighted_rows) <= _TOLERANCE * np.maximum(1.0, np.abs(sums))
+        masses = tree.values * tree.weighted_rows[:, None] if fractions.all() else tree.values
+    if not fractions.all() and not counts.all():
+        wrong = ~counts if counts[0] and not fractions[0] else ~fractions
+        _refuse("the class values of a node add up neither to 1 nor to its rows", wrong, tree)
+    possible = (np.abs(masses) <= _MAX_MASS).all(axis=1)
+    if not possible.all():
+        _refuse("a node's value is impossibly large", ~possible, tree)
+    return masses
+
+
+def check_additive(
+    masses: npt.NDArray[np.float64],
+    left: npt.NDArray[np.int32],
+    right: npt.NDArray[np.int32],
+    place: str,
+) -> None:
+    """Raise unless every node's weighted rows are those of its children together.
+
+    Weights may hide the numbers of people, but they still add up.
+    """
+    internal = np.flatnonzero(left >= 0)
+    children = masses[left[internal]] + masses[right[internal]]
+    allowed = 1e-6 * np.maximum(1.0, np.abs(masses[internal]))
+    wrong = (np.abs(masses[internal] - children) > allowed).any(axis=1)
+    if wrong.any():
+        node = int(internal[np.flatnonzero(wrong)[0]])
+        raise InconsistentModelError(
+            "the node's class values are not those of its children together",
+            f"{place}.values[{node}]",
+        )
+
+
+def _refuse(why: str, wrong: Any, tree: Weighted) -> NoReturn:
+    raise InconsistentModelError(why, f"{tree.place}.values[{int(np.flatnonzero(wrong)[0])}]")
 
 
 def _whole(masses: npt.NDArray[np.float64]) -> npt.NDArray[np.int64] | None:
-    if masses.size and (masses.min() < -_TOLERANCE or masses.max() > 2**40):
+    if not np.isfinite(masses).all() or masses.min() < -_TOLERANCE or masses.max() > 2**40:
         return None
     rounded = np.rint(masses)
     # Fractions lose about 1e-16 of the count; 1e-6 is far above that and far below one person.
@@ -106,58 +172,71 @@ def _fits(counts: npt.NDArray[np.int64], tree: Weighted) -> bool:
     return bool((totals == tree.distinct).all())
 
 
-def _class_scales(masses: npt.NDArray[np.float64], tree: Weighted) -> Any:
-    """Candidate factors 1 / w_c per class, most certain first."""
-    if tree.class_weights is not None and (tree.class_weights > 0).all():
-        yield 1.0 / tree.class_weights, "the weights are stored in the model"
-    if not tree.bagged:
-        # Without bagging every leaf says: sum over classes of mass / w_c = rows.
-        leaf_masses, rows = masses[tree.leaves], tree.distinct[tree.leaves]
-        scale, _, rank, _ = np.linalg.lstsq(leaf_masses, rows.astype(np.float64), rcond=None)
-        if rank == masses.shape[1]:
-            yield scale, "they follow from the rows per leaf"
-    yield from _scales_from_denominators(masses, tree.total)
-
-
-def _scales_from_denominators(masses: npt.NDArray[np.float64], total: int) -> Any:
-    """Class totals are multiples of the common denominator of the class's shares per node."""
-    root = masses[0]
-    if not (root > 0).all() or total > 10_000_000:
+def _scales(
+    tree: Weighted, masses: npt.NDArray[np.float64]
+) -> Iterator[tuple[npt.NDArray[np.float64], str | None]]:
+    """Factors 1 / w_c per class that would be right, given what the model says of its weights."""
+    n_classes = masses.shape[1]
+    weights = tree.class_weights
+    if weights.values is not None:
+        with np.errstate(divide="ignore"):
+            # Rows of a class without weight were left out, so whatever the factor is: 0 people.
+            scale = np.where(weights.values > 0, 1.0 / weights.values, 0.0)
+        yield scale, "the weight of each class is stored in the model"
         return
-    steps = []
-    for c in range(masses.shape[1]):
-        step = 1
-        for share in np.unique(masses[:, c] / root[c]).tolist():
-            step = math.lcm(step, Fraction(share).limit_denominator(total).denominator)
-            if step > total:
-                return
-        steps.append(step)
-    found = list(_splits(total, steps, limit=2))
-    if len(found) == 1:
-        yield np.array(found[0]) / root, "they follow from the shares per node"
+    if not weights.given:
+        yield np.ones(n_classes), None
+        if tree.leaves.sum() >= _CONFIRMED and masses[0].sum() > 0:
+            scale = np.full(n_classes, tree.total / masses[0].sum())
+            yield scale, "all rows weigh the same"
+    if not tree.bagged:
+        yield from _scale_from_leaves(tree, masses)
+    present = masses[0] > 0
+    if weights.given and present.any():
+        totals = totals_from_shares(masses[:, present], tree.total)
+        if totals is not None:
+            scale = np.zeros(n_classes)
+            scale[present] = totals / masses[0, present]
+            yield scale, "the weight of each class follows from the shares per node"
 
 
-def _splits(total: int, steps: list[int], limit: int) -> list[tuple[int, ...]]:
-    """Up to `limit` ways to write `total` as a sum of positive multiples of each step."""
-    if len(steps) == 1:
-        return [(total,)] if total > 0 and total % steps[0] == 0 else []
-    found: list[tuple[int, ...]] = []
-    for head in range(steps[0], total, steps[0]):
-        found += [(head, *rest) for rest in _splits(total - head, steps[1:], limit - len(found))]
-        if len(found) >= limit:
-            break
-    return found
+def _scale_from_leaves(
+    tree: Weighted, masses: npt.NDArray[np.float64]
+) -> Iterator[tuple[npt.NDArray[np.float64], str]]:
+    """Without bagging every leaf says: sum over classes of mass / w_c = rows."""
+    leaf_masses = masses[tree.leaves]
+    rows = tree.distinct[tree.leaves].astype(np.float64)
+    mixed = int(((leaf_masses > 0).sum(axis=1) > 1).sum())
+    if not tree.class_weights.given and 0 < mixed < _CONFIRMED + masses.shape[1]:
+        return
+    if leaf_masses.size * masses.shape[1] > _MAX_WORK:
+        return
+    try:
+        scale, _, rank, _ = np.linalg.lstsq(leaf_masses, rows, rcond=None)
+    except np.linalg.LinAlgError:
+        return
+    if rank == masses.shape[1]:
+        yield scale.astype(np.float64), "the weight of each class follows from the rows per leaf"
 
 
-def explicit_class_weights(
-    class_weight: Any, classes: tuple[Any, ...]
-) -> npt.NDArray[np.float64] | None:
-    """Weights in class order when the model was given a dict of them."""
+def stated_weights(class_weight: Any, classes: tuple[Any, ...]) -> ClassWeights:
+    """What the setting `class_weight` says.
+
+    Parameters
+    ----------
+    class_weight : object
+        None, a mapping of class to weight, or anything else, such as ``"balanced"``.
+    classes : tuple
+    """
+    if class_weight is None:
+        return UNWEIGHTED
     if not isinstance(class_weight, Mapping):
-        return None
-    # Containers that turn keys into text (JSON) keep the order and the printed form.
+        return ClassWeights(given=True)
+    # Containers may turn keys into text but keep their printed form.
     by_text = {str(k): v for k, v in class_weight.items()}
-    weights = [by_text.get(str(c), 1.0) for c in classes]
-    if not all(isinstance(w, int | float) and math.isfinite(w) for w in weights):
-        return None
-    return np.array(weights, dtype=np.float64)
+    weights = [class_weight[c] if c in class_weight else by_text.get(str(c), 1.0) for c in classes]
+    if not all(
+        isinstance(w, int | float) and not isinstance(w, bool) and 0 <= w < 2**60 for w in weights
+    ):
+        return ClassWeights(given=True)
+    return ClassWeights(True, np.array([float(w) for w in weights]))

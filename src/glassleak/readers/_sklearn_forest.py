@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import MalformedModelError, UnsupportedModelError
 from glassleak.models import Bagging, Forest, Label, Tree
+from glassleak.models._resampling import Recipe
 from glassleak.readers._limits import Limits
+from glassleak.readers._sklearn_counts import UNWEIGHTED, ClassWeights, stated_weights
 from glassleak.readers._sklearn_tree import (
     Context,
     class_labels,
     column_names,
+    nodes_of,
+    older_than,
     provenance,
     tree_from_state,
 )
 from glassleak.readers._state import State
+from glassleak.readers._typed import check_width
 
 TREE_NAMES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
-_CHECKED_TREES = 10
+# Rows drawn again to check the seeds, all checked trees together.
+_MAX_DRAWN = 50_000_000
 
 
 def read_forest_classifier(state: State, limits: Limits) -> Forest:
@@ -34,10 +39,12 @@ def read_forest_classifier(state: State, limits: Limits) -> Forest:
     if bootstrap and (n_samples is None or draws is None):
         # Before 1.4 neither is stored; the root still says how many rows were drawn.
         draws = _drawn_at_root(members[0])
-    context = Context(
-        column_names(state), class_labels(state), limits, draws=draws,
-        class_weight=state.get("class_weight"),
-    )  # fmt: skip
+    columns, classes = column_names(state, limits), class_labels(state)
+    check_width(len(members), len(columns), limits)
+    weights = stated_weights(state.get("class_weight"), classes)
+    if bootstrap and _weights_steer(state) and state.get("class_weight") != "balanced_subsample":
+        weights = UNWEIGHTED  # they decided which rows were drawn and are not in the counts
+    context = Context(columns, classes, limits, draws=draws, class_weights=weights)
     trees, notes = _trees(state, members, limits, lambda _: context)
     bagging = Bagging()
     if bootstrap:
@@ -57,7 +64,8 @@ def read_bagging_classifier(state: State, limits: Limits) -> Forest:
                 f"a bag of {member.name}; only bags of trees are supported",
                 f"{state.name}.estimators_[{i}]",
             )
-    columns, classes = column_names(state), class_labels(state)
+    columns, classes = column_names(state, limits), class_labels(state)
+    check_width(len(members), len(columns), limits)
     n_samples, draws = _whole(state, "_n_samples"), _whole(state, "_max_samples")
     bootstrap = state.get("bootstrap") is True
     whole = not bootstrap and draws is not None and draws == n_samples
@@ -65,7 +73,7 @@ def read_bagging_classifier(state: State, limits: Limits) -> Forest:
     total = None if whole else (draws or _drawn_at_root(members[0]))
     contexts = [
         Context(columns, classes, limits, column_map=maps[i], draws=total,
-                class_weight=_relabelled(member.get("class_weight"), classes))
+                class_weights=_stated_by_number(member.get("class_weight"), classes))
         for i, member in enumerate(members)
     ]  # fmt: skip
     trees, notes = _trees(state, members, limits, contexts.__getitem__)
@@ -104,12 +112,9 @@ def _trees(
     return tuple(trees), tuple(notes)
 
 
-def _relabelled(class_weight: Any, classes: tuple[Label, ...]) -> Any:
+def _stated_by_number(class_weight: Any, classes: tuple[Label, ...]) -> ClassWeights:
     """Members of a bag are trained on class *numbers*; their weights are keyed by those."""
-    if not isinstance(class_weight, dict):
-        return class_weight
-    return {label: class_weight.get(i, class_weight.get(str(i), 1.0))
-            for i, label in enumerate(classes)}  # fmt: skip
+    return stated_weights(class_weight, tuple(range(len(classes))))
 
 
 def _whole(state: State, name: str) -> int | None:
@@ -123,50 +128,60 @@ def _whole(state: State, name: str) -> int | None:
 
 def _drawn_at_root(member: State) -> int:
     cython = member.get("tree_")
-    nodes = cython.get("nodes") if isinstance(cython, State) else None
-    names = nodes.dtype.names if isinstance(nodes, np.ndarray) else None
-    if not names or "weighted_n_node_samples" not in names or not len(nodes):
+    if not isinstance(cython, State):
         raise MalformedModelError("no fitted tree in it", f"{member.name}.tree_")
+    nodes = nodes_of(cython, f"{member.name}.tree_")
     rows = float(nodes["weighted_n_node_samples"][0])
     if not rows.is_integer() or not 0 < rows < 2**40:
         raise UnsupportedModelError("rows carry weights and the number of draws is not stored")
     return int(rows)
 
 
+def _weights_steer(state: State) -> bool:
+    """Whether weights decide which rows a forest draws (since 1.9) and not how much they count."""
+    return "_sample_weight" in state.attributes or not older_than(state, (1, 9))
+
+
 def _forest_bagging(state: State, members: list[State], draws: int | None) -> Bagging:
     seeds = _seeds([member.get("random_state") for member in members])
-    weights = state.get("_sample_weight")
-    version = str(state.get("_sklearn_version", ""))
-    # Since 1.9 weights steer the draw; a file stripped of them cannot repeat it.
-    steered = "_sample_weight" not in state.attributes and not _older_than_1_9(version)
-    if seeds is None or steered or state.get("_n_samples") is None:
+    # A file stripped of the weights that steered the draw cannot repeat it.
+    stripped = _weights_steer(state) and "_sample_weight" not in state.attributes
+    if seeds is None or stripped or state.get("_n_samples") is None:
         return Bagging("unknown", draws)
-    if isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype.kind in "fiu":
-        row_weights = weights.astype(np.float64)
-        return Bagging("known", draws, seeds, "forest-weighted", row_weights)
-    return Bagging("known", draws, seeds, "forest")
-
-
-def _older_than_1_9(version: str) -> bool:
-    parts = version.split(".")
-    return len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() and (
-        (int(parts[0]), int(parts[1])) < (1, 9)
-    )  # fmt: skip
+    weights = _row_weights(state)
+    recipe: Recipe = "forest" if weights is None else "forest-weighted"
+    return Bagging("known", draws, seeds, recipe, weights)
 
 
 def _bag_recipe(state: State, n: int | None, draws: int | None, n_columns: int) -> Bagging:
     seeds = state.get("_seeds")
     found = _seeds(seeds.tolist() if isinstance(seeds, np.ndarray) else seeds)
     drawn_columns = state.get("_max_features")
-    weighted = isinstance(state.get("_sample_weight"), np.ndarray)
-    if found is None or n is None or draws is None or not isinstance(drawn_columns, int) or weighted:
+    if found is None or n is None or draws is None or not isinstance(drawn_columns, int):
         return Bagging("unknown", draws)
-    replacement = state.get("bootstrap") is True
+    weights = _row_weights(state)
+    recipe = "bagging" if weights is None else "bagging-weighted"
+    if state.get("bootstrap") is not True:
+        recipe += "-without-replacement"
     return Bagging(
-        "known", draws, found,
-        "bagging" if replacement else "bagging-without-replacement",
+        "known", draws, found, cast("Recipe", recipe), weights,
         features=(n_columns, drawn_columns, state.get("bootstrap_features") is True),
     )  # fmt: skip
+
+
+def _row_weights(state: State) -> npt.NDArray[np.float64] | None:
+    """The shares by which rows were drawn, computed in the precision the library used."""
+    weights = state.get("_sample_weight")
+    if weights is None:
+        return None
+    place = f"{state.name}._sample_weight"
+    if not isinstance(weights, np.ndarray) or weights.ndim != 1 or weights.dtype.kind not in "fiu":
+        raise MalformedModelError("not one number per row", place)
+    with np.errstate(all="ignore"):
+        shares: npt.NDArray[np.float64] = (weights / np.sum(weights)).astype(np.float64)
+    if not np.isfinite(shares).all() or not shares.sum() > 0:
+        raise MalformedModelError("weights that cannot be shares", place)
+    return shares
 
 
 def _seeds(values: Any) -> npt.NDArray[np.int64] | None:
@@ -178,31 +193,29 @@ def _seeds(values: Any) -> npt.NDArray[np.int64] | None:
     return np.array(values, dtype=np.int64)
 
 
-def _verified(
-    bagging: Bagging, trees: tuple[Tree, ...], n_rows: int | None
-) -> tuple[Bagging, str]:
+def _verified(bagging: Bagging, trees: tuple[Tree, ...], n_rows: int | None) -> tuple[Bagging, str]:
     """Keep the recipe only if it reproduces what the trees publish: their distinct rows."""
+    unknown = Bagging("unknown", bagging.draws)
     if bagging.kind != "known" or n_rows is None:
-        return replace(bagging, kind="unknown", seeds=None, recipe="", row_weights=None), (
-            "which rows each tree drew is not known"
-        )
-    if bagging.row_weights is not None and (
-        len(bagging.row_weights) != n_rows or not bagging.row_weights.sum() > 0
-    ):
-        raise MalformedModelError("row weights do not fit the rows", "_sample_weight")
-    for i, tree in enumerate(trees[:_CHECKED_TREES]):
+        return unknown, "which rows each tree drew is not known"
+    assert bagging.draws is not None
+    size = max(n_rows, bagging.draws)
+    if size > _MAX_DRAWN:
+        return unknown, f"draws from more than {_MAX_DRAWN:,} rows are not repeated"
+    bagging.check(len(trees), n_rows)
+    # Spread over the forest: trees added later (warm start) may have drawn from other rows.
+    checked = min(len(trees), max(2, _MAX_DRAWN // size))
+    for i in np.unique(np.linspace(0, len(trees) - 1, checked).astype(int)).tolist():
         drawn = np.count_nonzero(bagging.multiplicities_of(i, n_rows))
-        if drawn != tree.n_rows:
-            return Bagging("unknown", bagging.draws), (
+        if drawn != trees[i].n_rows:
+            return unknown, (
                 f"stored seeds do not reproduce the draw of tree {i} "
-                f"({drawn} distinct rows instead of {tree.n_rows}); treated as unknown"
+                f"({drawn} distinct rows instead of {trees[i].n_rows}); treated as unknown"
             )
     return bagging, "which rows each tree drew was regenerated from stored seeds and checked"
 
 
-def _column_maps(
-    state: State, n_trees: int, n_columns: int
-) -> list[npt.NDArray[np.int64] | None]:
+def _column_maps(state: State, n_trees: int, n_columns: int) -> list[npt.NDArray[np.int64] | None]:
     maps = state.get("estimators_features_")
     place = f"{state.name}.estimators_features_"
     if maps is None:
@@ -211,10 +224,16 @@ def _column_maps(
         raise MalformedModelError("not one list of columns per tree", place)
     out: list[npt.NDArray[np.int64] | None] = []
     for i, entry in enumerate(maps):
-        array = np.asarray(entry) if isinstance(entry, np.ndarray | list) else np.empty(0)
+        array = entry if isinstance(entry, np.ndarray) else _index_array(entry)
         if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
             raise MalformedModelError("not a list of columns", f"{place}[{i}]")
         if int(array.min()) < 0 or int(array.max()) >= n_columns:
             raise MalformedModelError("a column that does not exist", f"{place}[{i}]")
         out.append(array.astype(np.int64))
     return out
+
+
+def _index_array(entry: Any) -> npt.NDArray[np.int64]:
+    if isinstance(entry, list) and all(type(v) is int and 0 <= v < 2**31 for v in entry):
+        return np.array(entry, dtype=np.int64)
+    return np.empty(0, dtype=np.int64)

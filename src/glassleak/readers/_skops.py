@@ -10,37 +10,48 @@ description is read as data, whatever types it names.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from glassleak.errors import MalformedModelError, ModelTooLargeError
+from glassleak.errors import (
+    MalformedModelError,
+    ModelTooLargeError,
+    UnsupportedModelError,
+)
 from glassleak.readers._json_text import parse_json
 from glassleak.readers._limits import Limits
 from glassleak.readers._npy import array_from_npy
+from glassleak.readers._skops_ids import check_ids
 from glassleak.readers._state import Reference, State
 
 _SCHEMA = "schema.json"
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError,
-               NotImplementedError, MemoryError)  # fmt: skip
+# LZMA members may ask for a dictionary of gigabytes, and zipfile offers no way to refuse.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
+_WORDS = {"true": True, "false": False}
 
 
 def decode_skops(path: Path, limits: Limits) -> Any:
     """The object graph described by the file at `path`."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _Decoder(archive, limits).decode()
-    except MalformedModelError:
-        raise
-    except _ZIP_ERRORS as error:
+        archive = zipfile.ZipFile(path)
+    # zipfile believes what a damaged archive says about itself, and fails in many ways.
+    except Exception as error:
         raise MalformedModelError(f"damaged archive: {error}", path.name) from None
+    with archive:
+        try:
+            return _Decoder(archive, limits).decode()
+        except RecursionError:
+            raise ModelTooLargeError("nested too deeply", path.name) from None
+        except MemoryError:
+            raise ModelTooLargeError("takes more memory than there is", path.name) from None
 
 
 class _Decoder:
     def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
         self.archive, self.limits = archive, limits
+        self.members = archive.NameToInfo
         self.memo: dict[int, Any] = {}
         self.arrays: dict[str, Any] = {}
         self.values = 0
@@ -49,18 +60,39 @@ class _Decoder:
             raise ModelTooLargeError(f"unpacks to {unpacked:,} bytes")
 
     def decode(self) -> Any:
-        if _SCHEMA not in self.archive.namelist():
-            raise MalformedModelError(f"a .skops file holds {_SCHEMA}; this archive does not")
-        schema = parse_json(self._member(_SCHEMA), self.limits, _SCHEMA)
+        if _SCHEMA not in self.members:
+            raise UnsupportedModelError(
+                f"an archive without {_SCHEMA}, hence not a .skops file", "archive"
+            )
+        schema = parse_json(self._member(_SCHEMA, _SCHEMA), self.limits, _SCHEMA)
         if not isinstance(schema, dict):
             raise MalformedModelError("expected an object", _SCHEMA)
+        check_ids(schema, 2 * self.limits.values, self._same_file)
         return self.node(schema, "model", 0)
 
-    def _member(self, name: str) -> bytes:
-        info = self.archive.getinfo(name)
-        # zipfile stops at the declared size, so the sum checked above bounds what is read.
-        with self.archive.open(info) as stream:
-            return stream.read(info.file_size + 1)
+    def _member(self, name: str, place: str) -> bytes:
+        info = self.members[name]
+        if info.compress_type not in _METHODS:
+            raise UnsupportedModelError(
+                f"{name!r} is compressed with a method glassleak does not unpack", place
+            )
+        try:
+            # zipfile stops at the declared size, so the sum checked above bounds what is read.
+            with self.archive.open(info) as stream:
+                return stream.read(info.file_size + 1)
+        except MemoryError:
+            raise
+        # Wrong offsets, checksums, encryption flags and deflate streams each fail differently.
+        except Exception as error:
+            raise MalformedModelError(f"damaged archive: {name!r}: {error}", place) from None
+
+    def _same_file(self, one: str, other: str) -> bool:
+        if one not in self.members or other not in self.members:
+            return False
+        # Sizes are declared and cheap; the bytes decide.
+        if self.members[one].file_size != self.members[other].file_size:
+            return False
+        return self._member(one, _SCHEMA) == self._member(other, _SCHEMA)
 
     def node(self, node: Any, place: str, depth: int) -> Any:
         """One node of the description; shared nodes (same ``__id__``) come out as one object."""
@@ -71,8 +103,6 @@ class _Decoder:
             raise MalformedModelError("not a node of the object graph", place)
         loader = node["__loader__"]
         known = node.get("__id__")
-        # As skops does: the first node with an id wins.  A file could otherwise show glassleak one
-        # model and whoever loads it another.
         if isinstance(known, int) and known in self.memo:
             return self.memo[known]
         if loader == "CachedNode":
@@ -87,9 +117,10 @@ class _Decoder:
         if loader == "JsonNode":
             if not isinstance(content, str):
                 raise MalformedModelError("expected JSON text", place)
-            return parse_json(content, self.limits, place)
+            return parse_json(content, self.limits, place, constants=True)
         if loader == "DictNode":
-            return self._dict(content, place, depth)
+            found = self._dict(content, place, depth)
+            return _keyed(found, _key_types(node.get("key_types")))
         if loader in ("ListNode", "SetNode", "TupleNode"):
             items = self._list(content, place, depth)
             return tuple(items) if loader == "TupleNode" else items
@@ -113,9 +144,9 @@ class _Decoder:
         if node.get("type") == "numpy":
             name = _text(node, "file", place)
             if name not in self.arrays:
-                if name not in self.archive.namelist():
+                if name not in self.members:
                     raise MalformedModelError(f"the archive lacks {name!r}", place)
-                self.arrays[name] = array_from_npy(self._member(name), place)
+                self.arrays[name] = array_from_npy(self._member(name, place), place)
             array = self.arrays[name]
             # numpy scalars are stored as arrays without dimensions.
             return array.item() if array.ndim == 0 and array.dtype.names is None else array
@@ -145,6 +176,31 @@ class _Decoder:
         elif content is not None:
             state.attributes["__state__"] = content
         return state
+
+
+def _key_types(node: Any) -> list[str]:
+    """The names of the types a dictionary's keys had before JSON made text of them."""
+    content = node.get("content") if isinstance(node, dict) else None
+    if not isinstance(content, list):
+        return []
+    return [str(item.get("__class__")) if isinstance(item, dict) else "" for item in content]
+
+
+def _keyed(found: dict[str, Any], types: list[str]) -> dict[Any, Any]:
+    if len(types) != len(found) or all(name == "str" for name in types):
+        return found
+    return {_key(key, name): value for (key, value), name in zip(found.items(), types, strict=True)}
+
+
+def _key(key: str, type_name: str) -> Any:
+    try:
+        if type_name.startswith("bool"):
+            return _WORDS.get(key, key)
+        if type_name.startswith(("int", "uint")):
+            return int(key)
+        return float(key) if type_name.startswith("float") else key
+    except ValueError:
+        return key
 
 
 def _text(node: dict[str, Any], key: str, place: str) -> str:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import enum
-import zipfile
+import re
 from pathlib import Path
 
 _HEAD = 4096
 # What joblib may wrap a pickle in.  lz4 and the like have no reader in the standard library.
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"]\x00\x00", b"x\x01", b"x^", b"x\x9c",
                b"x\xda", b"\x04\x22\x4d\x18")  # fmt: skip
+
+# Protocols 0 and 1 have no mark of their own; those of objects and containers start with a global
+# ("c" or "(i", module, name), or with a container that is put into the memo at once.
+_OLD_PICKLE = re.compile(rb"(?:c|\(i)[A-Za-z_][\w.]*\r?\n[\w.]+\r?\n|\([ld]p|[\]})]q\x00")
+
+_ARCHIVE = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class FileKind(enum.Enum):
@@ -30,9 +36,9 @@ def sniff(path: Path) -> FileKind:
     """The kind of the file at `path`."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
-    if head.startswith(b"PK"):
-        return FileKind.SKOPS if zipfile.is_zipfile(path) else FileKind.UNKNOWN
-    if head[:1] == b"\x80" or head.startswith(_COMPRESSED) or _old_pickle(head):
+    if head.startswith(_ARCHIVE):
+        return FileKind.SKOPS
+    if head[:1] == b"\x80" or head.startswith(_COMPRESSED) or _OLD_PICKLE.match(head):
         return FileKind.PICKLE
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     # XGBoost's binary JSON also starts with a brace, followed by a type byte and a null.
@@ -41,8 +47,3 @@ def sniff(path: Path) -> FileKind:
     if text and b"\x00" not in head:
         return FileKind.TEXT
     return FileKind.UNKNOWN
-
-
-def _old_pickle(head: bytes) -> bool:
-    """Protocol 0 pickles are text; those of objects start with one of a few opcodes."""
-    return head.startswith((b"ccopy_reg\n", b"ccopyreg\n", b"(i", b"c__builtin__\n", b"(lp", b"(dp"))

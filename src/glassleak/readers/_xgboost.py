@@ -59,8 +59,9 @@ def read_xgboost_state(state: State, limits: Limits) -> Model:
             'Booster.save_model("model.json")',
             f"{inner.name}.handle",
         )
-    config = inner.get("config")
-    settings = {} if config is None else config_settings(parse_json(config, limits, "config"))
+    config, settings = inner.get("config"), {}
+    if config is not None:
+        settings = config_settings(parse_json(text(config, "config"), limits, "config"))
     with located(state.name):
         document = parse_json(bytes(raw) if isinstance(raw, bytearray) else raw, limits, "handle")
         return _read(document, limits, Training(state.name, settings, missing_note(state)))
@@ -109,13 +110,14 @@ def _read(document: Any, limits: Limits, training: Training) -> Forest:
 
 def _gbtree(learner: Mapping[Any, Any]) -> tuple[Mapping[Any, Any], str]:
     booster = mapping(learner.get("gradient_booster"), "learner.gradient_booster")
-    name = text(booster.get("name"), "learner.gradient_booster.name")
+    place = "learner.gradient_booster.name"
+    name = text(booster.get("name"), place)
     if name == "gblinear":
-        raise UnsupportedModelError("a linear model (gblinear); it has no trees")
+        raise UnsupportedModelError("a linear model (gblinear); it has no trees", place)
     if name == "dart":
         booster = mapping(booster.get("gbtree"), "learner.gradient_booster.gbtree")
     elif name != "gbtree":
-        raise UnsupportedModelError(f"unknown booster {shown(name)}")
+        raise UnsupportedModelError(f"unknown booster {shown(name)}", place)
     return mapping(booster.get("model"), "learner.gradient_booster.model"), name
 
 
@@ -128,14 +130,14 @@ def _classes(objective: str, parameters: Mapping[Any, Any], n_trees: int) -> tup
         if not 2 <= n <= n_trees:
             raise InconsistentModelError(f"{n} classes for {n_trees} trees", "num_class")
         return tuple(range(n))
-    kind = objective.partition(":")[0]
+    kind, place = objective.partition(":")[0], "learner.objective.name"
     if kind in ("reg", "count", "survival", "quantile"):
         raise UnsupportedModelError(
-            f"regression ({objective[:60]}): leaves hold values, not classes"
+            f"regression ({shown(objective)}): leaves hold values, not classes", place
         )
     if kind == "rank":
-        raise UnsupportedModelError(f"a ranking model ({objective[:60]}); it has no classes")
-    raise UnsupportedModelError(f"objective {shown(objective)} is not known to be a classifier's")
+        raise UnsupportedModelError(f"ranking ({shown(objective)}): there are no classes", place)
+    raise UnsupportedModelError(f"{shown(objective)} is not known to train a classifier", place)
 
 
 def _columns(

@@ -23,6 +23,8 @@ from glassleak.models._counts import MAX_COUNT
 _RELATIVE, _ABSOLUTE = 5e-7, 2e-4
 # A leaf whose tolerance is larger than this cannot be told from its neighbours.
 _HOPELESS = 0.2
+_SMOOTHING = 1e-6
+_CONVINCING = 50
 
 
 @dataclass(frozen=True)
@@ -69,23 +71,38 @@ class Intercept:
         return 2 * shares[class_of_tree] * (1 - shares[class_of_tree]) or None
 
     def fits_whole_table(self, rows: int) -> bool:
-        """Whether `rows` can be all training rows: the class shares times it are whole numbers.
+        """Whether `rows` are all training rows, as the class shares tell.
 
-        The intercept is estimated from every row, sampled trees or not, so a sample that hits a
-        fitting number does so by chance only.
+        The intercept is estimated from every row, sampled trees or not.  All rows times the shares
+        are whole numbers; a sample's are by chance only, once in as many samples as the shares'
+        common denominator, which is therefore asked to be large (at equal shares every second
+        sample would fit).
         """
-        shares = self.shares()
-        if not self.estimated or shares is None or rows > 1 / (5 * _RELATIVE):
+        if not self.estimated or rows > 1 / (5 * _RELATIVE):
             return False
-        if len(shares) > 1:
-            # One score for all classes is a constant and says nothing about the labels.
-            return len(self.scores) > 1 and all(_is_whole(s * rows, rows) for s in shares)
-        if self.objective == "binary:logitraw":
-            return 0 < self.scores[0] < 1 and _is_whole(self.scores[0] * rows, rows)
-        # XGBoost 2 takes one Newton step from 1/2 towards the mean; XGBoost 3 takes the mean.
-        share = shares[0]
-        newton = 0.5 + math.log(share / (1 - share)) / 4
-        return _is_whole(share * rows, rows) or _is_whole(newton * rows, rows)
+        for shares in self._label_shares():
+            products = [share * rows for share in shares]
+            if all(abs(p - round(p)) <= _ABSOLUTE + _RELATIVE * rows for p in products):
+                common = math.gcd(rows, *(round(p) for p in products))
+                return rows // common >= _CONVINCING
+        return False
+
+    def _label_shares(self) -> list[tuple[float, ...]]:
+        """Shares of the classes among all training rows, as each version would have hidden them."""
+        shares = self.shares()
+        if shares is None:
+            return []
+        if len(shares) == 1:
+            # XGBoost 3 takes the mean; XGBoost 2 takes one Newton step from 1/2 towards it.
+            raw = self.objective == "binary:logitraw"
+            logit = self.scores[0] if raw else math.log(shares[0] / (1 - shares[0]))
+            both = (self.scores[0], 0.5 + logit / 4)
+            return [(share,) for share in both if 0 < share < 1]
+        if len(self.scores) == 1:
+            return []  # a constant, which says nothing about the labels
+        # The logarithm was taken of share + 1e-6.
+        total = 1 + len(shares) * _SMOOTHING
+        return [tuple(share * total - _SMOOTHING for share in shares)]
 
 
 def rows_from_cover(
@@ -121,7 +138,3 @@ def _levels(tree: Tree) -> list[npt.NDArray[np.int32]]:
         inner = here[tree.feature[here] >= 0]
         here = np.concatenate([tree.left[inner], tree.right[inner]])
     return levels
-
-
-def _is_whole(value: float, rows: int) -> bool:
-    return abs(value - round(value)) <= _ABSOLUTE + _RELATIVE * rows

@@ -1,0 +1,14 @@
+"""What was the training set?  Reconstruction from published counts, with proof."""
+
+from glassleak.reconstruction._evaluate import random_baseline, reconstruction_error, row_errors
+from glassleak.reconstruction._reconstruct import reconstruct
+from glassleak.reconstruction._result import Certificate, Reconstruction
+
+__all__ = [
+    "Certificate",
+    "Reconstruction",
+    "random_baseline",
+    "reconstruct",
+    "reconstruction_error",
+    "row_errors",
+]

@@ -40,15 +40,14 @@ class Bounds:
 
 
 def propagate(
-    matrix: sp.csr_array, target: IntArray, lower: IntArray, upper: IntArray, max_rounds: int = 1000
+    matrix: sp.csc_array, target: IntArray, lower: IntArray, upper: IntArray, max_rounds: int = 1000
 ) -> Bounds:
     """Tighten ``lower <= x <= upper`` under ``matrix @ x == target`` (zeros and ones only).
 
     Each round costs O(non-zeros that are not yet settled).
     """
     lower, upper = lower.copy(), upper.copy()
-    by_unknown = sp.csc_array(matrix)
-    rows, starts = by_unknown.indices.astype(np.int64), by_unknown.indptr.astype(np.int64)
+    rows, starts = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
     owner = np.repeat(np.arange(matrix.shape[1]), np.diff(starts))
     for step in range(max_rounds):
         at_least = np.zeros(len(target), np.int64)

@@ -1,9 +1,12 @@
-"""An audit on a terminal: the decision first, then why, then what nobody looked at."""
+"""An audit on a terminal: the decision first, then why, then what nobody looked at.
+
+Everything that may come from the model is shown as `Text`, never as markup: names in a stranger's
+file must not style, hide or forge what the report says.
+"""
 
 from __future__ import annotations
 
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
@@ -11,15 +14,21 @@ from rich.text import Text
 
 from glassleak.audit import AnalysisResult, Audit, Finding
 from glassleak.models import Forest, RuleList
+from glassleak.report._printable import printable
 
 _COLOURS = {"release": "green", "fix": "red", "refer": "yellow", "not assessed": "magenta"}
 _MEANING = {
-    "release": "nothing the policy forbids was found, and every question it depends on was answered",
+    "release": "nothing the policy forbids was found, and every question it needs was answered",
     "fix": "do not publish this as it is; the findings below say what to change",
     "refer": "a person has to decide; the reasons are below",
     "not assessed": "glassleak cannot judge this model, which says nothing about its risk",
 }
-_MARKS = {"refer": "[bold yellow]![/]", "fix": "[bold red]✗[/]", "note": "[dim]·[/]"}
+_MARKS = {"refer": ("!", "bold yellow"), "fix": ("✗", "bold red"), "note": ("·", "dim")}
+_BAGGING = {
+    "none": "every tree saw every row",
+    "known": "rows drawn per tree are known",
+    "unknown": "rows drawn per tree are not known",
+}
 _SHOWN = 12
 
 
@@ -44,11 +53,11 @@ def _verdict(audit: Audit) -> Panel:
         Text.assemble((audit.verdict.upper(), f"bold {colour}"), f" — {_MEANING[audit.verdict]}")
     ]
     findings = [r for r in audit.reasons if r.finding is not None]
-    lines += [Text(f"• {r.text}") for r in (findings or list(audit.reasons))[:4]]
+    lines += [Text(f"• {printable(r.text)}") for r in (findings or list(audit.reasons))[:4]]
     more = len(findings) - 4
     if more > 0:
         lines.append(Text(f"  and {more} more below", style="dim"))
-    return Panel(Group(*lines), title=escape(audit.opened.name), border_style=colour)
+    return Panel(Group(*lines), title=Text(printable(audit.opened.name)), border_style=colour)
 
 
 def _facts(audit: Audit) -> Table:
@@ -56,59 +65,60 @@ def _facts(audit: Audit) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column()
+
+    def add(name: str, fact: object) -> None:
+        table.add_row(name, Text(printable(fact)))
+
     if model is None:
-        table.add_row("model", escape(str(opened.problem)))
+        add("model", opened.problem)
     else:
         provenance = model.provenance
         origin = " ".join(p for p in (provenance.library, provenance.library_version) if p)
         kind = provenance.estimator or type(model).__name__
-        table.add_row("model", escape(f"{kind}" + (f" ({origin})" if origin else "")))
+        add("model", f"{kind} ({origin})" if origin else kind)
         if isinstance(model, Forest):
-            table.add_row("trees", f"{len(model):,}")
-            bagging = {"none": "every tree saw every row", "known": "rows drawn per tree are known",
-                       "unknown": "rows drawn per tree are not known"}  # fmt: skip
-            table.add_row("bagging", bagging[model.bagging.kind])
+            add("trees", f"{len(model):,}")
+            add("bagging", _BAGGING[model.bagging.kind])
         elif isinstance(model, RuleList):
-            table.add_row("rules", f"{len(model):,}")
-        rows = f"{model.n_rows:,}" if model.n_rows is not None else "not published"
-        table.add_row("training rows", rows)
-        table.add_row("columns, classes", f"{len(model.columns):,}, {len(model.classes):,}")
+            add("rules", f"{len(model):,}")
+        add("training rows", f"{model.n_rows:,}" if model.n_rows is not None else "not published")
+        add("columns, classes", f"{len(model.columns):,}, {len(model.classes):,}")
     if opened.sha256:
-        table.add_row("SHA-256", opened.sha256)
+        add("SHA-256", opened.sha256)
     if opened.protection:
-        table.add_row("sandbox", escape(", ".join(opened.protection)))
-    thresholds = ", ".join(f"{t['name']}={t['value']}" for t in audit.policy.to_document())
-    table.add_row("policy", thresholds)
+        add("sandbox", ", ".join(opened.protection))
+    add("policy", ", ".join(f"{t['name']}={t['value']}" for t in audit.policy.to_document()))
     return table
 
 
 def _finding(finding: Finding) -> Padding:
-    body = [Text.from_markup(f"{_MARKS[finding.effect]} [bold]{escape(finding.title)}[/]")]
-    if finding.effect == "note":
-        body = [Text.from_markup(f"{_MARKS['note']} {escape(finding.title)}")]
+    title = Text(printable(finding.title), style="" if finding.effect == "note" else "bold")
+    body = [Text.assemble(_MARKS[finding.effect], " ", title)]
     if finding.detail:
-        body.append(Text(f"  {finding.detail}"))
+        body.append(Text(f"  {printable(finding.detail, 2000)}"))
     if finding.remedy:
-        body.append(Text(f"  → {finding.remedy}", style="cyan"))
+        body.append(Text(f"  → {printable(finding.remedy, 2000)}", style="cyan"))
     return Padding(Group(*body), (0, 0, 0, 2))
 
 
 def _print_coverage(audit: Audit, console: Console) -> None:
-    table = Table(title="\nWhat was asked", title_justify="left", title_style="bold", box=None,
-                  padding=(0, 2), show_header=False)  # fmt: skip
+    table = Table(
+        title="\nWhat was asked", title_justify="left", title_style="bold", box=None,
+        padding=(0, 2), show_header=False,
+    )  # fmt: skip
     table.add_column()
     table.add_column()
     table.add_column(justify="right", style="dim")
     for analysis, result in audit.outcomes:
-        table.add_row(analysis.question, _status(result), f"{result.seconds:.1f} s")
+        table.add_row(Text(analysis.question), _status(result), f"{result.seconds:.1f} s")
     console.print(table)
     for assumption in dict.fromkeys(a for _, r in audit.outcomes for a in r.assumptions):
-        console.print(f"  [dim]assumed: {escape(assumption)}[/]")
+        console.print(Text(f"  assumed: {printable(assumption)}", style="dim"))
 
 
 def _status(result: AnalysisResult) -> Text:
     colour = {"done": "green", "partial": "yellow", "failed": "red"}.get(result.status, "magenta")
     text = Text(result.status, style=colour)
     if result.reason:
-        text.append(f": {result.reason}", style="dim")
+        text.append(f": {printable(result.reason)}", style="dim")
     return text

@@ -76,7 +76,8 @@ class Binary:
     def allows(self, values: npt.NDArray[Any]) -> BoolArray:
         """Which rows hold a valid value; `values` has one column per column of the attribute."""
         block = as_floats(values, self.name)[:, 0]
-        return (block == 0) | (block == 1)
+        valid: BoolArray = (block == 0) | (block == 1)
+        return valid
 
     def level_values(self) -> npt.NDArray[np.float64]:
         """All levels, one line each, in the attribute's columns."""
@@ -143,7 +144,7 @@ class Categorical:
                     f"categorical {name!r}: {len(levels)} levels for {len(columns)} one-hot columns"
                 )
         else:
-            if not levels:
+            if levels is None:
                 raise SchemaError(f"categorical {name!r} needs one-hot `columns` or raw `levels`")
             if absent:
                 raise SchemaError(f"categorical {name!r}: absent=True is for one-hot columns")
@@ -168,7 +169,8 @@ class Categorical:
         block = as_floats(values, self.name)
         total = block.sum(axis=1)
         indicator: BoolArray = ((block == 0) | (block == 1)).all(axis=1)
-        return indicator & ((total == 1) | (self.absent & (total == 0)))
+        fits: BoolArray = (total == 1) | (total == 0) if self.absent else total == 1
+        return indicator & fits
 
     def level_values(self) -> npt.NDArray[np.float64]:
         if not self.one_hot:
@@ -234,7 +236,8 @@ class Bins:
         low, high, resolution
             The base attribute's own range.
         """
-        if not isinstance(intervals, Mapping) or not intervals:
+        given: object = intervals
+        if not isinstance(given, Mapping) or not intervals:
             raise SchemaError(f"bins {name!r}: intervals must map columns to (from, to)")
         base = Numeric(name, low, high, resolution)
         values = base.level_values()[:, 0]

@@ -20,13 +20,13 @@ MAX_LISTED = 10_000_000
 MAX_WHOLE = 2**53
 
 
-def check_name(name: str) -> None:
+def check_name(name: object) -> None:
     """Raise unless `name` is text and not empty."""
     if not isinstance(name, str) or not name:
         raise SchemaError(f"an attribute needs a non-empty name, got {name!r}")
 
 
-def check_column(name: str, column: str | None) -> None:
+def check_column(name: str, column: object) -> None:
     """Raise unless `column` can name a column (``None``: not given)."""
     if column is not None and (not isinstance(column, str) or not column):
         raise SchemaError(f"attribute {name!r}: a column's name is text, got {column!r}")
@@ -47,6 +47,8 @@ def check_columns(name: str, columns: Iterable[str]) -> tuple[str, ...]:
 def check_levels(name: str, levels: Iterable[Scalar]) -> tuple[Scalar, ...]:
     """`levels` as a tuple of distinct plain values."""
     listed = as_tuple(f"categorical {name!r}: levels", levels)
+    if not listed:
+        raise SchemaError(f"categorical {name!r} lists no levels")
     plain = tuple(v.item() if isinstance(v, np.generic) else v for v in listed)
     for level in plain:
         if not isinstance(level, str | int | float | bool):

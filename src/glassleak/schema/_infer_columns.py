@@ -16,7 +16,9 @@ from glassleak.schema._checks import MAX_WHOLE, is_missing
 from glassleak.schema._schema import Guess
 
 # Up to this many whole numbers are levels of a scale; more are a quantity.
-_MAX_ORDINAL = 1_000
+MAX_ORDINAL = 1_000
+# Numbers beyond this are too close, as floats, for steps of 1 to be told apart reliably.
+MAX_STEPS_OF_ONE = 2**46
 _MAX_DECIMALS = 6
 _DATES = ("date", "time", "period")
 
@@ -94,6 +96,9 @@ def infer_column(column: Column) -> tuple[Attribute, Guess]:
     if values.dtype.kind in "biu" or bool((values == np.rint(values)).all()):
         return _whole(column, int(low), int(high))
     resolution = _resolution(values, float(low), float(high))
+    if resolution is not None:
+        # On the grid itself, which values stored in single precision are only near to.
+        low, high = (round(end / resolution) / round(1 / resolution) for end in (low, high))
     attribute = Numeric(column.name, float(low), float(high), resolution, missing=column.missing)
     steps = "" if resolution is None else f" in steps of {resolution:g}"
     why = (
@@ -107,13 +112,12 @@ def infer_column(column: Column) -> tuple[Attribute, Guess]:
 def _whole(column: Column, low: int, high: int) -> tuple[Attribute, Guess]:
     name, missing = column.name, column.missing
     why = "only whole numbers occur"
-    if high - low < _MAX_ORDINAL and max(abs(low), abs(high)) <= MAX_WHOLE:
+    if high - low < MAX_ORDINAL and max(abs(low), abs(high)) <= MAX_WHOLE:
         what = f"whole numbers from {low} to {high}"
         return Ordinal(name, low, high, missing=missing), _range_guess(column, what, why)
-    if max(abs(low), abs(high)) < 2**46:
+    if max(abs(low), abs(high)) < MAX_STEPS_OF_ONE:
         what = f"numbers from {low} to {high} in steps of 1"
         return Numeric(name, low, high, 1, missing=missing), _range_guess(column, what, why)
-    # Neighbouring whole numbers of this size are hardly told apart by a float, let alone a model.
     what = f"numbers from {low:g} to {high:g}"
     why = "whole numbers, but too large for steps of 1 to be told apart"
     return Numeric(name, low, high, missing=missing), _range_guess(column, what, why)
@@ -132,7 +136,7 @@ def _resolution(values: npt.NDArray[Any], low: float, high: float) -> float | No
             return None  # the column is not precise enough to tell
         scaled = wide * scale
         if bool((np.abs(scaled - np.rint(scaled)) <= tolerance).all()):
-            return 1 / scale
+            return float(1 / scale)
     return None
 
 

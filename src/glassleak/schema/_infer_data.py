@@ -93,7 +93,9 @@ def _groups(
     # Columns that are not yes/no stay zero and unmentioned, so that positions are the table's.
     block = np.zeros((read[0].n_rows, len(read)), dtype=np.uint8, order="F")
     for i in indicators:
-        block[:, i] = read[i].numbers
+        numbers = read[i].numbers
+        assert numbers is not None
+        block[:, i] = numbers
     groups: list[Group] = []
     unsettled: list[Unsettled] = []
     if named:

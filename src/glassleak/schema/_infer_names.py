@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 # A comparison or a colon separates an attribute from its value; the others may be in either.
 _STRONG = re.compile(r"<=|>=|==|!=|[=:<>≤≥]")
-_WEAK = re.compile(r"[\s_.\-/|,;()\[\]{}]+")
-_WEAK_END = re.compile(r"[\s_.\-/|,;()\[\]{}]+$")
-_DIGITS_END = re.compile(r"\d+$")
+_WEAK_CHARACTERS = " \t_.-/|,;()[]{}"
+_WEAK = re.compile(f"[{re.escape(_WEAK_CHARACTERS)}]+")
 # A name of thousands of separators has thousands of prefixes; nobody means them all.
-_MAX_PREFIXES = 12
+_MAX_PREFIXES = 6
 
 
 @dataclass(frozen=True)
@@ -80,28 +79,38 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 def _prefixes(name: str) -> tuple[list[str], bool]:
     """Prefixes from the most to the least specific, and whether the first one is certain."""
     strong = next((m for m in _STRONG.finditer(name) if m.start() > 0), None)
-    stem = _WEAK_END.sub("", name[: strong.start()]) if strong else ""
+    stem = name[: strong.start()].rstrip(_WEAK_CHARACTERS) if strong else ""
     if stem:
-        return [stem, *_weak_prefixes(stem)][:_MAX_PREFIXES], True
+        return [stem, *_weak_prefixes(stem)], True
     found = _weak_prefixes(name)
-    digits = _DIGITS_END.search(name)
-    if digits and (before := _WEAK_END.sub("", name[: digits.start()])) and before not in found:
+    before = name.rstrip("0123456789").rstrip(_WEAK_CHARACTERS)
+    if before and before != name.rstrip(_WEAK_CHARACTERS) and before not in found:
         found.insert(0, before)
-    return found[:_MAX_PREFIXES], False
+    return found, False
 
 
 def _weak_prefixes(name: str) -> list[str]:
     cuts = [m.start() for m in _WEAK.finditer(name) if m.start() > 0 and m.end() < len(name)]
+    if len(cuts) > 2 * _MAX_PREFIXES:
+        cuts = cuts[:_MAX_PREFIXES] + cuts[-_MAX_PREFIXES:]
     return [name[:cut] for cut in reversed(cuts)]
 
 
 def _nest(groups: list[tuple[str, tuple[int, ...]]], certain: set[str]) -> tuple[Hint, ...]:
     """Sets of columns as a forest, each below the smallest one that contains it."""
     small_first = sorted(groups, key=lambda group: (len(group[1]), group[1]))
-    loose: list[Hint] = []
+    # The largest group so far that each column is in: nesting thousands of groups must not mean
+    # comparing all of them with each other.
+    around: dict[int, Hint] = {}
+    loose: dict[tuple[int, ...], Hint] = {}
     for prefix, members in small_first:
         inside = set(members)
-        children = tuple(h for h in loose if inside.issuperset(h.members))
-        loose = [h for h in loose if not inside.issuperset(h.members)]
-        loose.append(Hint(prefix, members, children, prefix in certain))
-    return tuple(sorted(loose, key=lambda hint: hint.members))
+        near = {around[m].members: around[m] for m in members if m in around}
+        children = [h for key, h in near.items() if key in loose and inside.issuperset(key)]
+        for child in children:
+            del loose[child.members]
+        children.sort(key=lambda hint: hint.members)
+        hint = Hint(prefix, members, tuple(children), prefix in certain)
+        loose[members] = hint
+        around.update(dict.fromkeys(members, hint))
+    return tuple(sorted(loose.values(), key=lambda hint: hint.members))

@@ -67,9 +67,10 @@ class Ordinal:
         return self.high - self.low + 1 + int(self.missing)
 
     def allows(self, values: npt.NDArray[Any]) -> BoolArray:
+        valid: BoolArray
         block = as_floats(values, self.name)[:, 0]
-        whole = (block == np.floor(block)) & (block >= self.low) & (block <= self.high)
-        return whole | (self.missing & np.isnan(block))
+        valid = (block == np.floor(block)) & (block >= self.low) & (block <= self.high)
+        return valid | np.isnan(block) if self.missing else valid
 
     def level_values(self) -> npt.NDArray[np.float64]:
         check_listable(self.name, self.size)
@@ -141,9 +142,11 @@ class Numeric:
         return math.floor(width / Fraction(self.resolution) + Fraction(tolerance))
 
     def allows(self, values: npt.NDArray[Any]) -> BoolArray:
+        valid: BoolArray
         block = as_floats(values, self.name)[:, 0]
         if self.resolution is None:
-            return ((block >= self.low) & (block <= self.high)) | (self.missing & np.isnan(block))
+            valid = (block >= self.low) & (block <= self.high)
+            return valid | np.isnan(block) if self.missing else valid
         ulps = self._spacing / self.resolution
         # scikit-learn keeps tables in float32, whose spacing is 2**29 times wider.
         single = 2.0**29 * ulps
@@ -152,9 +155,8 @@ class Numeric:
         nearest = np.round(steps)
         with np.errstate(invalid="ignore"):  # infinity minus infinity: off any step, as it should
             near = np.abs(steps - nearest) <= tolerance
-        return (near & (nearest >= 0) & (nearest <= self._last_step)) | (
-            self.missing & np.isnan(block)
-        )
+        valid = near & (nearest >= 0) & (nearest <= self._last_step)
+        return valid | np.isnan(block) if self.missing else valid
 
     def level_values(self) -> npt.NDArray[np.float64]:
         if self.size is None or self.resolution is None:

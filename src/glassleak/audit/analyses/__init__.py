@@ -2,8 +2,9 @@
 
 from glassleak.audit._analysis import Analysis
 from glassleak.audit.analyses._artefacts import ARTEFACTS
+from glassleak.audit.analyses._reconstruction import RECONSTRUCTION
 from glassleak.audit.analyses._structure import STRUCTURE
-from glassleak.audit.analyses._unavailable import DISCLOSURE, MEMBERSHIP, RECONSTRUCTION, UNCERTAINTY
+from glassleak.audit.analyses._unavailable import DISCLOSURE, MEMBERSHIP, UNCERTAINTY
 
 ANALYSES: tuple[Analysis, ...] = (
     ARTEFACTS,

@@ -1,4 +1,4 @@
-"""What does the file itself retain about training rows?"""
+"""The question what the file itself retains about training rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _run(subject: Subject) -> AnalysisResult:
 def _finding(artefact: Artefact) -> Finding:
     return Finding(
         id=f"artefacts.{artefact.kind}",
-        title=f"{artefact.where} is kept in the model",
+        title=f"{artefact.kind.replace('-', ' ').capitalize()}: {artefact.where}",
         detail=artefact.reveals,
         effect=artefact.severity,
         remedy=artefact.remedy,

@@ -1,4 +1,4 @@
-"""How small are the groups of people the model describes one by one?"""
+"""The question how small the groups of people are that the model describes one by one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.audit._analysis import Analysis, Subject
-from glassleak.audit._finding import AnalysisResult, Finding
+from glassleak.audit._finding import AnalysisResult, Finding, Status
 from glassleak.audit._policy import Policy
-from glassleak.models import Exact, Forest, Missing, Model, Noisy, RuleList, Tree
+from glassleak.models import Exact, Forest, Missing, Model, RuleList, Tree
+
+_NOISY = "the published counts carry noise, so group sizes cannot be read off them"
+_REPEATED = (
+    "rows were drawn more than once and counted each time, so groups or classes that look large "
+    "enough may hold fewer people"
+)
 
 
 @dataclass(frozen=True)
@@ -20,49 +26,70 @@ class _Groups:
 
     Attributes
     ----------
-    people : (groups,) int array, or None when not published
+    tree : int
+        Which tree of the forest; 0 for other models.
+    people : (groups,) int array
+        At most this many people; exactly, unless `repeated`.
     classes : (groups, classes) int array, or None when not published
+        Rows, which under bagging count repeatedly.
+    repeated : bool
+        Whether `people` counts a person as often as it was drawn.
     """
 
-    people: npt.NDArray[np.int64] | None
+    tree: int
+    people: npt.NDArray[np.int64]
     classes: npt.NDArray[np.int64] | None
+    repeated: bool
+
+    def doubtful(self, limit: int) -> bool:
+        """Whether repeated rows leave open if some group or class reaches `limit` people."""
+        if self.repeated:
+            return bool((self.people >= limit).any())
+        if self.classes is None:
+            return False
+        # Every repetition in the group may have been of this class.
+        surplus = self.classes.sum(axis=1) - self.people
+        at_least = self.classes - surplus[:, None]
+        open_ = (self.classes >= limit) & (at_least < limit) & (surplus[:, None] > 0)
+        return bool(open_[self.people >= limit].any())
 
 
-def _groups(part: Tree | RuleList) -> _Groups:
+def _groups(part: Tree | RuleList, tree: int, bagged: bool) -> _Groups | None:
+    if part.people is None:
+        return None
     where = part.leaves if isinstance(part, Tree) else np.arange(len(part.rules))
-    people = None if part.people is None else part.people[where]
     classes = part.counts.values[where] if isinstance(part.counts, Exact) else None
-    return _Groups(people, classes)
+    repeated = bagged and isinstance(part, Tree) and part.distinct_rows is None
+    return _Groups(tree, part.people[where], classes, repeated)
 
 
 def _run(subject: Subject) -> AnalysisResult:
-    model = subject.model
+    model, policy = subject.model, subject.policy
     if model is None:
         problem = subject.opened.problem
         return AnalysisResult("not assessed", reason=str(problem) if problem else "no model")
     parts: tuple[Tree | RuleList, ...] = model.trees if isinstance(model, Forest) else (model,)
-    if isinstance(parts[0].counts, Noisy):
-        return AnalysisResult(
-            "not assessed",
-            reason="the published counts carry noise, so group sizes cannot be read off them",
-        )
-    groups = [_groups(part) for part in parts]
-    with_people = [g.people for g in groups if g.people is not None]
-    if not with_people:
-        reason = next(p.counts.reason for p in parts if isinstance(p.counts, Missing))
-        return AnalysisResult("not assessed", reason=reason)
-    findings = [_shape(model, with_people), *_small_groups(model, with_people, subject.policy)]
-    with_classes = [g for g in groups if g.classes is not None and g.people is not None]
+    bagged = isinstance(model, Forest) and model.bagging.kind != "none"
+    found = [_groups(part, i, bagged) for i, part in enumerate(parts)]
+    groups = [g for g in found if g is not None]
+    gaps = [_why(part) for part in parts if not isinstance(part.counts, Exact)]
+    if not groups:
+        return AnalysisResult("not assessed", reason=gaps[0])
+    findings = [_shape(model, groups), *_small_groups(model, groups, policy)]
+    with_classes = [g for g in groups if g.classes is not None]
     if with_classes:
-        findings += _pure_groups(model, with_classes, subject.policy)
-        findings += _small_classes(model, with_classes, subject.policy)
-    unread = [p.counts.reason for p in parts if isinstance(p.counts, Missing)]
+        findings += _pure_groups(model, with_classes, policy)
+        findings += _small_classes(model, with_classes, policy)
+    if any(g.doubtful(policy.min_people) for g in groups):
+        gaps.append(_REPEATED)
     assumptions = ("one row of the training table is one person",)
-    if unread:
-        return AnalysisResult(
-            "partial", tuple(findings), reason=unread[0], assumptions=assumptions
-        )
-    return AnalysisResult("done", tuple(findings), assumptions=assumptions)
+    status: Status = "partial" if gaps else "done"
+    reason = "; ".join(dict.fromkeys(gaps))
+    return AnalysisResult(status, tuple(findings), reason=reason, assumptions=assumptions)
+
+
+def _why(part: Tree | RuleList) -> str:
+    return part.counts.reason if isinstance(part.counts, Missing) else _NOISY
 
 
 def _noun(model: Model) -> str:
@@ -77,8 +104,8 @@ def _in_trees(model: Model) -> str:
     return f" of {len(model)} trees" if isinstance(model, Forest) else ""
 
 
-def _shape(model: Model, people: list[npt.NDArray[np.int64]]) -> Finding:
-    sizes = np.concatenate(people)
+def _shape(model: Model, groups: list[_Groups]) -> Finding:
+    sizes = np.concatenate([g.people for g in groups])
     occupied = sizes[sizes > 0]
     smallest = int(occupied.min()) if occupied.size else 0
     rows = f"{model.n_rows:,}" if model.n_rows is not None else "an unknown number of"
@@ -100,16 +127,16 @@ def _shape(model: Model, people: list[npt.NDArray[np.int64]]) -> Finding:
     )
 
 
-def _exposed(masks: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]) -> dict[str, Any]:
+def _exposed(marked: list[tuple[_Groups, npt.NDArray[np.bool_]]]) -> dict[str, Any]:
     """People in the marked groups, tree by tree: every tree splits the same people anew."""
-    per_tree = [int(people[mask].sum()) for people, mask in masks]
+    per_tree = [int(groups.people[mask].sum()) for groups, mask in marked]
     worst = int(np.argmax(per_tree))
-    total = int(masks[worst][0].sum())
+    groups, _ = marked[worst]
     return {
-        "groups": int(sum(int(mask.sum()) for _, mask in masks)),
+        "groups": sum(int(mask.sum()) for _, mask in marked),
         "people": per_tree[worst],
-        "of_people": total,
-        "tree": worst,
+        "of_people": int(groups.people.sum()),
+        "tree": groups.tree,
         "mean_people": float(np.mean(per_tree)),
     }
 
@@ -120,15 +147,17 @@ def _who(evidence: dict[str, Any], model: Model) -> str:
     return f"{people:,} of {total:,} people ({people / total:.0%}){where}"
 
 
-def _small_groups(
-    model: Model, people: list[npt.NDArray[np.int64]], policy: Policy
-) -> list[Finding]:
+def _small_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[Finding]:
     limit = policy.min_people
-    evidence = _exposed([(p, (p > 0) & (p < limit)) for p in people])
+    evidence = _exposed([(g, (g.people > 0) & (g.people < limit)) for g in groups])
     if not evidence["groups"]:
         return []
-    alone = _exposed([(p, p == 1) for p in people])
-    evidence |= {"threshold": limit, "people_alone": alone["people"], "groups_of_one": alone["groups"]}
+    alone = _exposed([(g, g.people == 1) for g in groups])
+    evidence |= {
+        "threshold": limit,
+        "people_alone": alone["people"],
+        "groups_of_one": alone["groups"],
+    }
     return [
         Finding(
             id="structure.small-groups",
@@ -144,11 +173,11 @@ def _small_groups(
 
 
 def _pure_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[Finding]:
-    masks = []
+    marked = []
     for group in groups:
-        assert group.people is not None and group.classes is not None
-        masks.append((group.people, (group.classes > 0).sum(axis=1) == 1))
-    evidence = _exposed(masks)
+        assert group.classes is not None
+        marked.append((group, (group.classes > 0).sum(axis=1) == 1))
+    evidence = _exposed(marked)
     if not evidence["groups"] or len(model.classes) < 2:
         return []
     return [
@@ -166,13 +195,13 @@ def _pure_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[Fi
 
 def _small_classes(model: Model, groups: list[_Groups], policy: Policy) -> list[Finding]:
     limit = policy.min_people
-    masks = []
+    marked = []
     for group in groups:
-        assert group.people is not None and group.classes is not None
+        assert group.classes is not None
         occupied = group.classes > 0
         few = (occupied & (group.classes < limit)).any(axis=1) & (occupied.sum(axis=1) > 1)
-        masks.append((group.people, few & (group.people >= limit)))
-    evidence = _exposed(masks)
+        marked.append((group, few & (group.people >= limit)))
+    evidence = _exposed(marked)
     if not evidence["groups"]:
         return []
     return [

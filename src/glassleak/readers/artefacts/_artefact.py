@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from glassleak.errors import MalformedModelError
 
 Severity: TypeAlias = Literal["note", "fix", "refer"]
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SEVERITIES: tuple[str, ...] = get_args(Severity)
 _TEXTS = ("kind", "where", "reveals", "severity", "remedy")
@@ -87,6 +87,8 @@ def _json(value: Any, place: str, depth: int) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
+        if abs(value) >= 2**63:
+            raise MalformedModelError("a number of more than 63 bits", place)
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

@@ -10,8 +10,8 @@ import numpy as np
 from glassleak.readers._state import State, Visited
 from glassleak.readers.artefacts._artefact import Json
 from glassleak.readers.artefacts._finding import Finding
-from glassleak.readers.artefacts._rows import Rows
 from glassleak.readers.artefacts._survey import Survey
+from glassleak.readers.artefacts._words import is_sized, items
 
 _MEMBERSHIP = (
     "An outsider can repeat the random draw and learn, for every row number, how often that row "
@@ -20,7 +20,7 @@ _MEMBERSHIP = (
 )
 
 
-def bootstrap_seeds(survey: Survey, rows: Rows) -> Iterator[Finding]:
+def bootstrap_seeds(survey: Survey) -> Iterator[Finding]:
     """Seeds with which the rows drawn for each tree can be regenerated."""
     for visited, state in survey.held_by("estimators_"):
         members = state.attributes["estimators_"]
@@ -43,7 +43,7 @@ def _draws_rows(state: State) -> bool:
 
 def _seeds_finding(visited: Visited, state: State, members: list[Any]) -> Finding:
     bag = "_seeds" in state.attributes or "_max_samples" in state.attributes
-    stored = _listed(state.get("_seeds")) if bag else _member_seeds(members)
+    stored = items(state.get("_seeds")) if bag else _member_seeds(members)
     seeded = sum(_is_seed(s) for s in stored)
     master = _is_seed(state.get("random_state"))
     evidence: dict[str, Json] = {
@@ -89,11 +89,11 @@ def _seeds_finding(visited: Visited, state: State, members: list[Any]) -> Findin
     )
 
 
-def stored_draws(survey: Survey, rows: Rows) -> Iterator[Finding]:
+def stored_draws(survey: Survey) -> Iterator[Finding]:
     """Lists of the rows drawn, kept outright."""
     for visited, state in survey.held_by("estimators_samples_"):
-        draws = _listed(state.attributes["estimators_samples_"])
-        kept = [d for d in draws if isinstance(d, np.ndarray | list | tuple) and len(d)]
+        draws = items(state.attributes["estimators_samples_"])
+        kept = [d for d in draws if is_sized(d) and len(d)]
         if not kept:
             continue
         path = f"{visited.path}.estimators_samples_"
@@ -109,12 +109,15 @@ def stored_draws(survey: Survey, rows: Rows) -> Iterator[Finding]:
         )
 
 
-def out_of_bag(survey: Survey, rows: Rows) -> Iterator[Finding]:
+def out_of_bag(survey: Survey) -> Iterator[Finding]:
     """Votes of the trees that did not see a row, kept for every row."""
     for visited in survey.arrays:
         name = survey.attribute(visited)
         array = visited.value
-        if name not in ("oob_decision_function_", "oob_prediction_") or array.dtype.kind not in "fiu":
+        if (
+            name not in ("oob_decision_function_", "oob_prediction_")
+            or array.dtype.kind not in "fiu"
+        ):
             continue
         if array.ndim == 0 or not array.size:
             continue
@@ -146,15 +149,10 @@ def _member_seeds(members: list[Any]) -> list[Any]:
     return [m.get("random_state") for m in members if isinstance(m, State)]
 
 
-def _listed(value: Any) -> list[Any]:
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.ndim == 1 and value.dtype.kind in "iu" else list(value)
-    return list(value) if isinstance(value, list | tuple) else []
-
-
 def _is_seed(value: Any) -> bool:
     return _is_whole(value) and 0 <= value < 2**32
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    # Bounded, because a file may hold whole numbers too long to be written out.
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63

@@ -11,6 +11,7 @@ from glassleak.readers.artefacts._artefact import Json, Severity
 from glassleak.readers.artefacts._finding import Finding, tidy
 from glassleak.readers.artefacts._names import is_table, is_target
 from glassleak.readers.artefacts._rows import Rows
+from glassleak.readers.artefacts._structure import structure_reason
 from glassleak.readers.artefacts._survey import Survey, Table
 from glassleak.readers.artefacts._tables import DELETE, KEEPS_ROWS, MANY_VALUES, row_keeper, whose
 
@@ -25,19 +26,27 @@ def frames(survey: Survey, rows: Rows) -> Iterator[Finding]:
         if index and not fits:
             # An index is as often the list of column names; only one that fits the rows counts.
             continue
+        if table.sparse and structure_reason(name, owner, n_rows or 0) is not None:
+            continue
         keeper = row_keeper(name, owner)
         texts = _one_text_per_row(table, n_rows)
         sure = fits or keeper is not None or is_table(name, owner) or is_target(name, owner)
         whole_rows = not (index or column)
         severity: Severity = "refer" if sure and (whole_rows or texts) else "fix"
         yield Finding(
-            "training-table" if whole_rows else ("row-identifiers" if texts else "row-array"),
+            _kind(whole_rows, sure, texts),
             table.visited,
             severity,
             _words(table, name, n_rows, rows, keeper, texts),
             KEEPS_ROWS if keeper else DELETE,
             _evidence(table, n_rows, texts),
         )
+
+
+def _kind(whole_rows: bool, sure: bool, texts: bool) -> str:
+    if whole_rows:
+        return "training-table" if sure else "retained-table"
+    return "row-identifiers" if texts else "row-array"
 
 
 def _words(
@@ -59,9 +68,9 @@ def _evidence(table: Table, n_rows: int | None, texts: bool) -> dict[str, Json]:
     evidence: dict[str, Json] = {"type": tidy(table.state.type_name, 80)}
     if n_rows is not None:
         evidence["rows"] = n_rows
-    shape = table.state.get("_shape")
-    if table.sparse and isinstance(shape, tuple | list):
-        evidence["shape"] = [s for s in shape if isinstance(s, int)]
+    shape = _sparse_shape(table)
+    if shape:
+        evidence["shape"] = [*shape]
     if texts:
         evidence["different_text_for_each_row"] = True
     return evidence
@@ -80,8 +89,8 @@ def _is_column(table: Table) -> bool:
 
 def _length(table: Table, rows: Rows) -> int | None:
     """Rows of a container: the training rows if a dimension inside fits them, else the longest."""
-    shape = table.state.get("_shape")
-    if table.sparse and isinstance(shape, tuple | list) and shape and isinstance(shape[0], int):
+    shape = _sparse_shape(table)
+    if shape:
         return shape[0]
     lengths: set[int] = set()
     for part in table.parts:
@@ -94,6 +103,13 @@ def _length(table: Table, rows: Rows) -> int | None:
             lengths.add(len(value))
     fitting = [n for n in rows.counts if n in lengths]
     return fitting[0] if fitting else (max(lengths, default=0) or None)
+
+
+def _sparse_shape(table: Table) -> tuple[int, ...]:
+    shape = table.state.get("_shape")
+    if not table.sparse or not isinstance(shape, tuple | list) or not 0 < len(shape) <= 2:
+        return ()
+    return tuple(shape) if all(isinstance(s, int) and 0 <= s < 2**40 for s in shape) else ()
 
 
 def _range_length(state: State) -> int:

@@ -15,7 +15,19 @@ from glassleak.readers.artefacts._finding import tidy
 from glassleak.readers.artefacts._names import is_training_table
 from glassleak.readers.artefacts._survey import Survey
 
-_STATED = ("_n_samples", "n_samples_fit_", "n_samples_", "n_samples_seen_", "n_train_", "_n_train")
+_STATED = ("_n_samples", "n_samples_fit_", "n_samples_seen_", "n_train_", "_n_train")
+# Results that libraries give for every training row.
+_PER_ROW = {
+    "RMatrix",
+    "embedding_",
+    "idxs",
+    "inlier_mask_",
+    "label_distributions_",
+    "labels_",
+    "oob_decision_function_",
+    "oob_prediction_",
+    "transduction_",
+}
 _MOST = 2**40
 
 
@@ -81,8 +93,8 @@ def _tells_rows(survey: Survey, visited: Visited) -> bool:
     array, name = visited.value, survey.attribute(visited)
     if array.ndim == 0 or len(array) < 2 or not survey.is_direct(visited):
         return False
-    mask = name == "idxs" and array.ndim == 1 and array.dtype == bool
-    return mask or (array.ndim == 2 and is_training_table(name, visited.owner))
+    table = array.ndim == 2 and is_training_table(name, visited.owner)
+    return name in _PER_ROW or table
 
 
 def _whole(value: Any) -> int | None:

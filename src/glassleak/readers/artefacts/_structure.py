@@ -13,6 +13,7 @@ from glassleak.readers._state import State
 
 _PER_NODE = "one entry per node"
 _GENERATOR = "inner state of a random generator"
+_PER_WEIGHT = "one entry per weight of the network"
 _CURVE = "knots and coefficients of a curve"
 # (start of the module, class) -> (attributes, reason); no attributes listed means all of them.
 _OWNERS: dict[tuple[str, str], tuple[frozenset[str], str]] = {
@@ -28,6 +29,8 @@ _OWNERS: dict[tuple[str, str], tuple[frozenset[str], str]] = {
     ("numpy.random", "PCG64"): (frozenset(), _GENERATOR),
     ("numpy.random", "__randomstate_ctor"): (frozenset(), _GENERATOR),
     ("numpy.random", "__bit_generator_ctor"): (frozenset(), _GENERATOR),
+    ("sklearn.neural_network", "AdamOptimizer"): (frozenset(), _PER_WEIGHT),
+    ("sklearn.neural_network", "SGDOptimizer"): (frozenset(), _PER_WEIGHT),
     ("scipy.interpolate", "BSpline"): (frozenset({"_t", "_c", "t", "c"}), _CURVE),
 }
 _PER_COLUMN = "one entry per column"
@@ -68,7 +71,7 @@ _NAMES = {
 _PATTERNS = (
     (re.compile(r"^_*feature_?names?(_in)?_*$"), _PER_COLUMN),
     (re.compile(r"^_*(feature_)?importances?_*$"), _PER_COLUMN),
-    (re.compile(r"^_*(dual_)?(coef|intercept)s?\w*$"), _PER_COMPONENT),
+    (re.compile(r"^_*(best_|dual_)?(coef|intercept)s?\w*$"), _PER_COMPONENT),
 )
 
 
@@ -82,12 +85,12 @@ def structure_reason(
     """Why an array of this name, owner and length is no array of rows; ``None`` if it may be."""
     if owner is not None:
         for (module, kind), (attributes, reason) in _OWNERS.items():
-            if owner.name == kind and owner.module.startswith(module):
-                if not attributes or name in attributes:
-                    return reason
-    reason = _NAMES.get(name) or next((r for p, r in _PATTERNS if p.match(name)), None)
-    if reason == _PER_COLUMN and n_columns and length > max(n_columns):
+            same = owner.name == kind and owner.module.startswith(module)
+            if same and (not attributes or name in attributes):
+                return reason
+    named = _NAMES.get(name) or next((r for p, r in _PATTERNS if p.match(name)), None)
+    if named == _PER_COLUMN and n_columns and length > max(n_columns):
         return None
-    if reason == _PER_CLASS and n_classes is not None and length > n_classes:
+    if named == _PER_CLASS and n_classes is not None and length > n_classes:
         return None
-    return reason
+    return named

@@ -21,13 +21,16 @@ _FRAME_NAME = re.compile(
     r"|_unpickle_block|__pyx_unpickle_\w+)$"
 )
 _SPARSE_NAME = re.compile(r"^(bsr|coo|csc|csr|dia|dok|lil)_(matrix|array)$")
-_ATTRIBUTE = re.compile(r"^\.([^.\[]+)")
+_ATTRIBUTE = re.compile(r"^\.([^.\[]+)|^\['([^']*)'\]")
+# Paths and documents of several lines; names of columns and settings are neither.
+_TELLING = re.compile(r"[/\\\n]")
+_NUMBERS = frozenset((int, float, bool, type(None)))
 _INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A frame, series, index or sparse matrix, and every value inside it."""
+    """A frame, series, index or sparse matrix, and every value inside it but single numbers."""
 
     visited: Visited
     state: State
@@ -71,13 +74,17 @@ class Survey:
         return visited.path[len(self.paths.get(id(visited.owner), "")) :]
 
     def attribute(self, visited: Visited) -> str:
-        """The owner's attribute that holds the value (possibly deeper down)."""
+        """The owner's attribute that holds the value, possibly deeper down.
+
+        In a document, which has no owners, it is the top-level key.
+        """
         match = _ATTRIBUTE.match(self.inside_owner(visited))
-        return match.group(1) if match else ""
+        return (match.group(1) or match.group(2)) if match else ""
 
     def is_direct(self, visited: Visited) -> bool:
         """Whether the value is an attribute of its owner and not nested in one."""
-        return self.inside_owner(visited) == f".{self.attribute(visited)}"
+        match = _ATTRIBUTE.match(inside := self.inside_owner(visited))
+        return match is not None and match.group(0) == inside
 
     def place(self, visited: Visited) -> tuple[str, str]:
         """The kind of place: equal for the same attribute of a thousand trees."""
@@ -101,9 +108,7 @@ def take_survey(root: Any) -> Survey:
     table: Table | None = None
     for visited in walk(root):
         value = visited.value
-        if value is None or isinstance(value, bool | int | float):
-            if table is not None and _is_inside(visited, table):
-                table.parts.append(visited)
+        if type(value) in _NUMBERS:
             continue
         # The walk is depth first, so what is inside a table follows it without a gap.
         if table is not None and not _is_inside(visited, table):
@@ -136,7 +141,7 @@ def _sort_in(survey: Survey, visited: Visited) -> None:
             survey.sequences.append(visited)
     elif isinstance(value, dict):
         survey.mappings.append(visited)
-    elif isinstance(value, str) and len(value) > 5 and ("/" in value or "\\" in value):
+    elif isinstance(value, str) and len(value) > 5 and _TELLING.search(value):
         survey.texts.append(visited)
 
 

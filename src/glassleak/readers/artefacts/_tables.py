@@ -15,6 +15,7 @@ from glassleak.readers.artefacts._finding import Finding
 from glassleak.readers.artefacts._names import is_table, is_target
 from glassleak.readers.artefacts._rows import Rows
 from glassleak.readers.artefacts._survey import Survey
+from glassleak.readers.artefacts._words import columns
 
 MANY_VALUES = 20
 """A target with more distinct values than this is a measurement and not a class."""
@@ -26,6 +27,10 @@ _ROW_KEEPERS = {
     ("components_", "Nystroem"): f"the components {_COPIED}",
     ("components_", "DBSCAN"): f"the components {_COPIED}",
 }
+# Tables that predictions are made from (nearest neighbours, Gaussian processes, kernel methods).
+_NEEDED = {"_fit_X", "X_train_", "X_fit_"}
+# What goes with such rows and is explained by them.
+_BESIDE = ("support_", "dual_coef_", "_dual_coef_", "normalization_", "component_indices_")
 KEEPS_ROWS = (
     "This kind of model works by comparing with stored rows, so they cannot be taken out. Release "
     "predictions and not the model, or train another kind of model."
@@ -55,11 +60,11 @@ def training_tables(survey: Survey, rows: Rows) -> Iterator[Finding]:
             yield _target(visited, block, name, rows)
 
 
-def search_trees(survey: Survey, rows: Rows) -> Iterator[Finding]:
+def search_trees(survey: Survey) -> Iterator[Finding]:
     """Search trees over the training rows, as nearest-neighbour models keep them."""
     for visited in survey.states:
         state: State = visited.value
-        if _SEARCH_TREE.match(state.name) is None or state.package not in ("sklearn", "scipy"):
+        if not _is_search_tree(state):
             continue
         inside = survey.arrays_of(state)
         yield Finding(
@@ -69,9 +74,17 @@ def search_trees(survey: Survey, rows: Rows) -> Iterator[Finding]:
             "A search tree over the training rows: it holds the rows themselves, with the order "
             "they came in.",
             KEEPS_ROWS,
-            {"type": state.name, "arrays_inside": len(inside)},
+            {"type": state.type_name, "arrays_inside": len(inside)},
             tuple(inside),
         )
+
+
+def _is_search_tree(state: State) -> bool:
+    if state.package not in ("sklearn", "scipy"):
+        return False
+    # scikit-learn pickles its search trees as a call of newObj in their module.
+    made = state.name == "newObj" and state.module.endswith(("_kd_tree", "_ball_tree"))
+    return made or _SEARCH_TREE.match(state.name) is not None
 
 
 def row_keeper(name: str, owner: State | None) -> str | None:
@@ -99,12 +112,12 @@ def _kept_rows(visited: Visited, block: Block, keeper: str, rows: Rows) -> Findi
     owner = visited.owner
     beside: tuple[Any, ...] = ()
     if owner is not None:
-        beside = tuple(owner.get(n) for n in ("support_", "dual_coef_", "_dual_coef_"))
+        beside = tuple(owner.get(n) for n in _BESIDE)
     return Finding(
         "training-table",
         visited,
         "refer",
-        f"{block.length:,} rows of {block.shape[1]:,} columns{whose(block.length, rows)}: {keeper}.",
+        f"{block.length:,} rows{whose(block.length, rows)} of {columns(block.shape[1])}: {keeper}.",
         KEEPS_ROWS,
         figures(block, rows),
         beside,
@@ -116,9 +129,9 @@ def _table(visited: Visited, block: Block, name: str, rows: Rows) -> Finding:
         "training-table",
         visited,
         "refer",
-        f"A table of {block.length:,} rows and {block.shape[1]:,} columns is stored in the object "
+        f"A table of {block.length:,} rows and {columns(block.shape[1])} is stored in the object "
         f"as `{name}`{whose(block.length, rows)}: the rows can be read without any attack.",
-        DELETE,
+        KEEPS_ROWS if name in _NEEDED else DELETE,
         figures(block, rows),
     )
 

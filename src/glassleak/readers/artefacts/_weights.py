@@ -57,19 +57,21 @@ def _classes_behind(
     """How many classes share each weight, if the setting explains every weight; else ``None``."""
     if isinstance(setting, str) and setting == "balanced":
         # weight = n / (classes * size of the class)
-        shares = counts / counts.sum() * n_classes * values.astype(np.float64)
-        whole = np.round(shares)
-        off = ~(np.abs(shares - whole) <= _TOLERANCE)
+        with np.errstate(all="ignore"):
+            shares = counts / counts.sum() * n_classes * values.astype(np.float64)
+            whole = np.round(shares)
+            off = ~(np.abs(shares - whole) <= _TOLERANCE)
         if off.any() or whole.sum() != n_classes:
             return None
-        return whole.astype(np.int64)
+        shared: npt.NDArray[np.int64] = whole.astype(np.int64)
+        return shared
     if isinstance(setting, dict):
         given = [v for v in setting.values() if isinstance(v, int | float) and abs(v) < 1e300]
         weights = np.sort(np.array(given + [1.0] * (n_classes - len(given)), dtype=np.float64))
-        behind = np.searchsorted(weights, values + _TOLERANCE, "right") - np.searchsorted(
-            weights, values - _TOLERANCE, "left"
-        )
-        return behind.astype(np.int64) if behind.all() else None
+        last = np.searchsorted(weights, values + _TOLERANCE, "right")
+        first = np.searchsorted(weights, values - _TOLERANCE, "left")
+        behind: npt.NDArray[np.int64] = np.asarray(last - first, dtype=np.int64)
+        return behind if bool(behind.all()) else None
     return None
 
 

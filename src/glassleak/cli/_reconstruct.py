@@ -1,0 +1,120 @@
+"""``glassleak reconstruct``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.status import Status
+
+from glassleak.cli._common import (
+    EXIT_BUDGET,
+    EXIT_DONE,
+    add_reading_arguments,
+    errors_to,
+    output,
+    read_table,
+)
+from glassleak.errors import BudgetExhaustedError
+from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
+from glassleak.readers import read
+from glassleak.schema import Schema
+
+NAME = "reconstruct"
+HELP = "reconstruct the training rows from the published counts, with proof"
+DESCRIPTION = """Reconstruct the training set of a tree, rule list or forest trained without bagging.
+
+The table is sent through the model before it is returned and reproduces every published count.
+The certificate says whether it is the only such table, and how many people are provably in the
+training set whatever else is unknown."""
+EXAMPLE = """examples:
+  glassleak reconstruct model.skops
+  glassleak reconstruct model.skops --schema schema.toml -o rows.csv --bounds certain.csv
+  glassleak reconstruct model.skops --truth people.csv        how wrong is it?
+  glassleak reconstruct model.skops --formulation rows-cp     the published method, to compare
+
+exit codes: 0 done, 2 wrong use or bad input, 3 budget exhausted without a table"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_reading_arguments(parser)
+    parser.add_argument("--schema", metavar="FILE", help="schema file (default: inferred)")
+    parser.add_argument("--formulation", default="auto",
+                        choices=("auto", "cells", "rows-cp", "rows-milp"),
+                        help="cells is glassleak's own; the others are as published")  # fmt: skip
+    parser.add_argument("--budget", type=float, default=60, metavar="SECONDS",
+                        help="(default: %(default)g)")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="for whatever is random (default: 0)")
+    parser.add_argument("--truth", metavar="CSV", help="the real table: report the error")
+    parser.add_argument("-o", "--output", metavar="CSV",
+                        help="write the rows, their class and the confidence in each")  # fmt: skip
+    parser.add_argument("--bounds", metavar="CSV",
+                        help="write the smallest and largest count of every possible row")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reconstruct, save, show."""
+    model = read(arguments.model, trust=arguments.trust)
+    schema = Schema.from_toml(arguments.schema) if arguments.schema else Schema.infer(model)
+    try:
+        with Status("reading the counts", console=errors_to(sys.stderr)) as status:
+            found = reconstruct(
+                model, schema, formulation=arguments.formulation, seed=arguments.seed,
+                budget_seconds=arguments.budget, all_bounds=bool(arguments.bounds),
+                progress=lambda step, _share: status.update(step),
+            )  # fmt: skip
+    except BudgetExhaustedError as error:
+        errors_to(sys.stderr).print(f"[bold red]no answer:[/] {escape(str(error))}")
+        return EXIT_BUDGET
+    summary = _summary(found, inferred=not arguments.schema)
+    if arguments.truth:
+        truth = read_table(Path(arguments.truth)).loc[:, list(model.columns)]
+        summary["error"] = reconstruction_error(truth, found.table, schema)
+    if arguments.output:
+        table = found.table.assign(**{"class": found.labels, "confidence": found.confidence})
+        table.to_csv(arguments.output, index=False)
+    if arguments.bounds:
+        found.certificate.bounds.to_csv(arguments.bounds, index=False)
+    if arguments.json:
+        sys.stdout.write(json.dumps(summary, indent=2) + "\n")
+    else:
+        _show(found, summary, arguments)
+    return EXIT_DONE
+
+
+def _summary(found: Reconstruction, *, inferred: bool) -> dict[str, Any]:
+    certificate = found.certificate
+    return {
+        "status": found.status,
+        "rows": len(found.table),
+        "certain_rows": certificate.certain_rows,
+        "certain_up_to_indistinguishable_values": certificate.certain_in_part,
+        "unique": certificate.unique,
+        "proof": certificate.proof,
+        "statements": list(certificate.statements),
+        "schema": "inferred from the model" if inferred else "given",
+        "formulation": found.formulation,
+        "seconds": round(found.seconds, 3),
+        "details": found.details,
+    }
+
+
+def _show(found: Reconstruction, summary: dict[str, Any], arguments: argparse.Namespace) -> None:
+    console = output()
+    console.print(f"[bold]{summary['rows']:,} rows[/], {found.status}, in {found.seconds:.1f} s")
+    for line in summary["statements"]:
+        console.print(f"  • {escape(line)}")
+    if summary["schema"].startswith("inferred"):
+        console.print("  [dim]which profiles are possible was inferred from the model; "
+                      "--schema makes it certain[/]")  # fmt: skip
+    if "error" in summary:
+        console.print(f"  error against the real table: {summary['error']:.4f} of all values")
+    for path in (arguments.output, arguments.bounds):
+        if path:
+            console.print(f"wrote {escape(path)}")

@@ -1,0 +1,203 @@
+"""Boxes of profiles as bits: one bit per class of levels of every attribute.
+
+Attributes are packed into 64-bit words, so that a table of thirty yes/no columns is one word and
+cutting a million boxes is a handful of array operations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.errors import ModelTooLargeError
+from glassleak.knowledge._parts import Decisions, Part, Published
+from glassleak.knowledge._space import Block, Space
+
+Boxes = npt.NDArray[np.uint64]
+_WORD = 64
+_ONE = np.uint64(1)
+
+
+class BoxSpace:
+    """Where each attribute's bits are, and how tests cut them."""
+
+    def __init__(self, space: Space, facts: Published) -> None:
+        self.space, self.facts = space, facts
+        # A block longer than a word takes several; `pieces[b]` lists (word, shift, start, stop).
+        self.pieces: list[list[tuple[int, int, int, int]]] = []
+        word, used = 0, 0
+        for block in space.blocks:
+            own: list[tuple[int, int, int, int]] = []
+            start = 0
+            if used + len(block) > _WORD and used:
+                word, used = word + 1, 0
+            while start < len(block):
+                stop = min(len(block), start + _WORD - used)
+                own.append((word, used, start, stop))
+                used += stop - start
+                start = stop
+                if used == _WORD and start < len(block):
+                    word, used = word + 1, 0
+            self.pieces.append(own)
+            if used == _WORD:
+                word, used = word + 1, 0
+        self.n_words = 1 + max(piece[0] for own in self.pieces for piece in own)
+        self.max_pieces = max(len(own) for own in self.pieces)
+        self.block_of = np.full(space.n_columns, -1, dtype=np.int64)
+        for b, block in enumerate(space.blocks):
+            self.block_of[block.columns] = b
+
+    def everything(self) -> Boxes:
+        """The one box of all profiles."""
+        box = np.zeros((1, self.n_words), dtype=np.uint64)
+        for own in self.pieces:
+            for word, shift, start, stop in own:
+                box[0, word] |= _ones(stop - start) << np.uint64(shift)
+        return box
+
+    def cut(
+        self, boxes: Boxes, part: Part, limit: int
+    ) -> tuple[Boxes, npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Cut every box along the tests of `part`.
+
+        Returns
+        -------
+        boxes, source, group
+            The pieces, the box each came from, and the group each lies in.
+        """
+        tests = part.decisions
+        words, low_masks, block_masks = self._masks(tests)
+        node = np.zeros(len(boxes), dtype=np.int32)
+        source = np.arange(len(boxes))
+        done: list[tuple[Boxes, npt.NDArray[np.int64], npt.NDArray[np.int32]]] = []
+        finished = 0
+        while len(boxes):
+            ended = tests.group[node] >= 0
+            if ended.any():
+                done.append((boxes[ended], source[ended], tests.group[node[ended]]))
+                finished += int(ended.sum())
+                going = ~ended
+                boxes, node, source = boxes[going], node[going], source[going]
+                if not len(boxes):
+                    break
+            boxes, node, source = self._step(
+                boxes, node, source, tests, words, low_masks, block_masks
+            )
+            if finished + len(boxes) > limit:
+                raise ModelTooLargeError(f"more than {limit:,} cells remain possible")
+        pieces, sources, groups = zip(*done, strict=True)
+        return np.concatenate(pieces), np.concatenate(sources), np.concatenate(groups)
+
+    def _step(
+        self,
+        boxes: Boxes,
+        node: npt.NDArray[np.int32],
+        source: npt.NDArray[np.int64],
+        tests: Decisions,
+        words: npt.NDArray[np.int64],
+        low_masks: Boxes,
+        block_masks: Boxes,
+    ) -> tuple[Boxes, npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        rows = np.arange(len(boxes))
+        has_low = np.zeros(len(boxes), dtype=bool)
+        has_high = np.zeros(len(boxes), dtype=bool)
+        for k in range(words.shape[1]):
+            held = boxes[rows, words[node, k]] & block_masks[node, k]
+            has_low |= (held & low_masks[node, k]) != 0
+            has_high |= (held & ~low_masks[node, k]) != 0
+        out = []
+        for taken, following in ((has_low, tests.low), (has_high, tests.high)):
+            index = np.flatnonzero(taken)
+            piece, at = boxes[index], node[index]
+            here = np.arange(len(index))
+            for k in range(words.shape[1]):
+                removed = low_masks[at, k]
+                if following is tests.low:
+                    removed = block_masks[at, k] & ~removed
+                piece[here, words[at, k]] &= ~removed
+            out.append((piece, following[at], source[index]))
+        return (
+            np.concatenate([o[0] for o in out]),
+            np.concatenate([o[1] for o in out]),
+            np.concatenate([o[2] for o in out]),
+        )
+
+    def _masks(self, tests: Decisions) -> tuple[npt.NDArray[np.int64], Boxes, Boxes]:
+        """For every node: the words of its attribute, the bits that go low, and all its bits."""
+        n_nodes = len(tests.column)
+        words = np.zeros((n_nodes, self.max_pieces), dtype=np.int64)
+        low_masks = np.zeros((n_nodes, self.max_pieces), dtype=np.uint64)
+        block_masks = np.zeros((n_nodes, self.max_pieces), dtype=np.uint64)
+        for column in np.unique(tests.column[tests.column >= 0]).tolist():
+            nodes = np.flatnonzero(tests.column == column)
+            b = int(self.block_of[column])
+            block = self.space.blocks[b]
+            goes_low = self._goes_low(block, column, tests, nodes)
+            for k, (word, shift, start, stop) in enumerate(self.pieces[b]):
+                words[nodes, k] = word
+                bits = _ONE << np.arange(shift, shift + stop - start, dtype=np.uint64)
+                chosen = np.where(goes_low[start:stop].T, bits, np.uint64(0))
+                low_masks[nodes, k] = np.bitwise_or.reduce(chosen, axis=1)
+                block_masks[nodes, k] = np.bitwise_or.reduce(bits)
+            # Unused pieces point at a word of the block itself, with no bits: they change nothing.
+            words[nodes, len(self.pieces[b]) :] = self.pieces[b][0][0]
+        return words, low_masks, block_masks
+
+    def _goes_low(
+        self, block: Block, column: int, tests: Decisions, nodes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        """(classes of levels, nodes): which side every class takes at every node."""
+        position = int(np.flatnonzero(block.columns == column)[0])
+        dtype = np.float32 if self.facts.precision == "float32" else np.float64
+        value = block.values[:, position].astype(dtype)[:, None]
+        cut = tests.threshold[nodes][None, :]
+        low = value <= cut if self.facts.comparison == "<=" else value < cut
+        return np.where(np.isnan(value), tests.missing_low[nodes][None, :], low)
+
+    def describe(
+        self, boxes: Boxes, cell_of: npt.NDArray[np.int64], n_cells: int
+    ) -> tuple[npt.NDArray[np.int32], list[int] | None, npt.NDArray[np.float64]]:
+        """A central profile, the exact number of profiles, and of distinguishable ones, per cell."""
+        blocks = self.space.blocks
+        profile = np.empty((len(boxes), len(blocks)), dtype=np.int32)
+        told_apart = np.ones(len(boxes))
+        factors: list[npt.NDArray[np.object_]] = []
+        finite = all(block.sizes is not None for block in blocks)
+        for b, block in enumerate(blocks):
+            bits = self._bits(boxes, b)
+            sizes = np.ones(len(block)) if block.sizes is None else np.array(
+                [float(s) for s in block.sizes]
+            )  # fmt: skip
+            # Of several classes of levels the one with most levels is the best guess.
+            profile[:, b] = np.argmax(np.where(bits, sizes, 0.0), axis=1)
+            told_apart *= bits.sum(axis=1)
+            if block.sizes is not None and (len(block) > 1 or block.sizes[0] != 1):
+                exact = np.array(block.sizes, dtype=object)
+                total = bits.astype(object) @ exact if max(block.sizes) > 2**40 else (
+                    bits @ np.array(block.sizes, dtype=np.int64)
+                ).astype(object)  # fmt: skip
+                factors.append(total)
+        order = np.argsort(-told_apart, kind="stable")
+        central = np.empty((n_cells, len(blocks)), dtype=np.int32)
+        central[cell_of[order[::-1]]] = profile[order[::-1]]
+        apart = np.bincount(cell_of, weights=told_apart, minlength=n_cells)
+        if not finite:
+            return central, None, apart
+        n_profiles = [0] * n_cells
+        for cell, *own in zip(cell_of.tolist(), *[f.tolist() for f in factors], strict=True):
+            n_profiles[cell] += math.prod(own)
+        return central, n_profiles, apart
+
+    def _bits(self, boxes: Boxes, b: int) -> npt.NDArray[np.bool_]:
+        """(boxes, classes of levels) of block `b`."""
+        out = np.empty((len(boxes), len(self.space.blocks[b])), dtype=bool)
+        for word, shift, start, stop in self.pieces[b]:
+            shifts = np.arange(shift, shift + stop - start, dtype=np.uint64)
+            out[:, start:stop] = (boxes[:, word, None] >> shifts) & _ONE
+        return out
+
+
+def _ones(count: int) -> np.uint64:
+    return np.uint64((1 << count) - 1)

@@ -1,0 +1,165 @@
+"""Tables 2, 3 and 5: how long it takes, and how often no table is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glassleak.papers._paper import Options, Output
+from glassleak.papers._sheet import Column, Sheet, ratio
+from glassleak.papers.forests import _plan as plan
+from glassleak.papers.forests._campaign import Results, carry_out
+from glassleak.papers.forests._expected import expected, lookup
+from glassleak.papers.forests._setting import DATASETS, DEPTHS, TIGHTER, TITLES, Formulation
+from glassleak.papers.forests._summary import BAGGING, depth_text, notes, run_by_run, summarise
+
+_TIME_COLUMNS = (
+    Column("paper_seconds", "paper s", "seconds"),
+    Column("ours_seconds", "ours s", "seconds"),
+    Column("ratio", "ratio", "ratio"),
+    Column("paper_unsolved", "none found: paper"),
+    Column("ours_unsolved", "ours"),
+    Column("paper_error", "paper error", "error"),
+    Column("ours_error", "ours", "error"),
+    Column("certain_rows", "sure rows", "count"),
+    Column("tight_seconds", "tighter s", "seconds"),
+    Column("tight_error", "tighter error", "error"),
+    Column("tight_certain_rows", "tighter: sure rows", "count", terminal=False),
+    Column("paper_unsolved_bagging", "bagging, none found: paper", terminal=False),
+    Column("ours_unsolved_bagging", "ours", terminal=False),
+)
+_BAGGING_NOTE = f"The bagging column is {BAGGING}."
+
+
+def table_2(options: Options, log: Path) -> Output:
+    """Time with 100 trees, by depth."""
+    results = _results(plan.table_2(options), options, log)
+    rows = tuple(
+        {"dataset": TITLES[d], "max_depth": depth_text(depth)}
+        | _times(results, lookup("table2", dataset=d, max_depth=depth), d, depth, 100)
+        for d in DATASETS
+        for depth in DEPTHS
+    )
+    return _output(
+        "Table 2: 100 trees, by maximum depth", Column("max_depth", "depth"), rows, results, options
+    )
+
+
+def table_3(options: Options, log: Path) -> Output:
+    """Time without a maximum depth, by number of trees."""
+    results = _results(plan.table_3(options), options, log)
+    rows = tuple(
+        {"dataset": TITLES[d], "n_trees": trees}
+        | _times(results, lookup("table3", dataset=d, n_trees=trees), d, None, trees)
+        for d in DATASETS
+        for trees in plan.TABLE_3_TREES
+    )
+    return _output(
+        "Table 3: no maximum depth, by number of trees", Column("n_trees", "trees"), rows, results,
+        options,
+    )  # fmt: skip
+
+
+def table_5(options: Options, log: Path) -> Output:
+    """Time of each formulation on COMPAS."""
+    results = _results(plan.table_5(options), options, log)
+    methods: tuple[Formulation, ...] = ("auto", "rows-cp", "rows-milp")
+    rows = tuple(
+        row for depth in DEPTHS for m in methods if (row := _formulation(results, depth, m))
+    )
+    columns = (
+        Column("max_depth", "depth"),
+        Column("method", "method"),
+        Column("forests", "trees"),
+        Column("paper_all_seconds", "paper s, all forests", "seconds"),
+        Column("paper_seconds", "paper s, these", "seconds"),
+        Column("ours_seconds", "ours s", "seconds"),
+        Column("ratio", "ratio", "ratio"),
+        Column("paper_std", "paper std", "seconds", terminal=False),
+        Column("ours_std", "std", "seconds"),
+        Column("paper_min", "paper min", "seconds", terminal=False),
+        Column("ours_min", "min", "seconds"),
+        Column("paper_max", "paper max", "seconds", terminal=False),
+        Column("ours_max", "max", "seconds"),
+        Column("ours_unsolved", "none found"),
+    )
+    more = (
+        '"paper, these" is the published mean over the same numbers of trees (Figures 2a and 4b).',
+        "The ratio is to that.",
+        "glassleak's own formulation is compared with the paper's CP model.",
+    )
+    title = "Table 5: COMPAS, the published formulations and ours"
+    sheet = Sheet(title, columns, rows, notes(results, options) + more)
+    return Output(sheet, runs=run_by_run(results))
+
+
+def _results(runs: list[Any], options: Options, log: Path) -> Results:
+    return carry_out(runs, lambda run: plan.budget_of(run, options), options, log)
+
+
+def _output(
+    title: str, by: Column, rows: tuple[dict[str, Any], ...], results: Results, options: Options
+) -> Output:
+    columns = (Column("dataset", "dataset"), by, *_TIME_COLUMNS)
+    sheet = Sheet(title, columns, rows, (*notes(results, options), _BAGGING_NOTE))
+    return Output(sheet, runs=run_by_run(results))
+
+
+def _times(
+    results: Results, paper: dict[str, Any], dataset: str, depth: int | None, trees: int
+) -> dict[str, Any]:
+    which = {"dataset": dataset, "max_depth": depth, "n_trees": trees}
+    ours = summarise(results, **which, schema="paper")
+    seconds = ours.mean("seconds")
+    row = {
+        "paper_seconds": paper["seconds"],
+        "ours_seconds": ours.or_not_solved(seconds),
+        "ratio": ratio(paper["seconds"], seconds),
+        "paper_unsolved": f"{paper['unsolved']}/5",
+        "ours_unsolved": ours.unsolved,
+        "paper_error": lookup("figure2", **which)["error"],
+        "ours_error": ours.mean("error"),
+        "certain_rows": ours.mean("certain_rows"),
+        "paper_unsolved_bagging": f"{paper['unsolved_bagging']}/5",
+        "ours_unsolved_bagging": BAGGING,
+    }
+    if dataset in TIGHTER:
+        tight = summarise(results, **which, schema="tight")
+        row |= {
+            "tight_seconds": tight.or_not_solved(tight.mean("seconds")),
+            "tight_error": tight.mean("error"),
+            "tight_certain_rows": tight.mean("certain_rows"),
+        }
+    return row
+
+
+def _formulation(results: Results, depth: int | None, method: Formulation) -> dict[str, Any] | None:
+    ours = summarise(results, max_depth=depth, formulation=method)
+    if not ours.records:
+        return None
+    theirs: Formulation = "rows-milp" if method == "rows-milp" else "rows-cp"
+    paper = lookup("table5", max_depth=depth, formulation=theirs)
+    trees = sorted({record["n_trees"] for record in ours.records})
+    curve = expected(
+        "figure4" if method == "rows-milp" else "figure2", dataset="compas", max_depth=depth
+    )
+    published = float(np.mean([line["seconds"] for line in curve if line["n_trees"] in trees]))
+    seconds = ours.mean("seconds")
+    return {
+        "max_depth": depth_text(depth),
+        "method": "glassleak" if method == "auto" else method,
+        "forests": ", ".join(map(str, trees)) if len(trees) < 12 else "all 12",
+        "paper_all_seconds": paper["seconds"],
+        "paper_seconds": published,
+        "ours_seconds": ours.or_not_solved(seconds),
+        "ratio": ratio(published, seconds),
+        "paper_std": paper["seconds_std"],
+        "ours_std": ours.std("seconds"),
+        "paper_min": paper["seconds_min"],
+        "ours_min": ours.low("seconds"),
+        "paper_max": paper["seconds_max"],
+        "ours_max": ours.high("seconds"),
+        "ours_unsolved": ours.unsolved,
+    }

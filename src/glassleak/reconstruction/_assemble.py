@@ -1,0 +1,152 @@
+"""From a histogram to the answer: the table, replayed through the model, and its certificate."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from glassleak.knowledge import Published
+from glassleak.reconstruction._cells_attack import Histograms
+from glassleak.reconstruction._centre import central_sample
+from glassleak.reconstruction._result import Certificate, Reconstruction
+from glassleak.schema import Schema
+
+
+def assemble(
+    facts: Published, schema: Schema, found: Histograms, started: float
+) -> Reconstruction:
+    """The chosen histogram as a checked `Reconstruction`."""
+    cells, system = found.cells, found.system
+    # Profiles per cell; a cell of a continuous attribute never pins a value down.
+    sizes = np.array(cells.n_profiles or [float("inf")] * len(cells), dtype=np.float64)
+    x = central_sample(found, cells.space.values(cells.profiles), schema, facts.columns)
+    filled = np.flatnonzero(x)
+    distinct = cells.space.values(cells.profiles[system.cell[filled]])
+    replay(facts, distinct, system.label[filled], x[filled])
+    unknown = np.repeat(filled, x[filled])
+    values = np.repeat(distinct, x[filled], axis=0)
+    labels = system.label[unknown]
+    confidence = _confidence(found, x, unknown, sizes)
+    certain = found.lower > 0
+    whole = sizes[system.cell] == 1
+    unique = found.unique
+    if unique and not whole[x > 0].all():
+        # The histogram over cells is determined, but some cell stands for several profiles.
+        unique = False
+    certificate = Certificate(
+        replayed=True,
+        unique=unique,
+        proof=found.proof,
+        certain_rows=int(found.lower[certain & whole].sum()),
+        certain_in_part=int(found.lower[certain & ~whole].sum()),
+        bounds=_bounds_table(facts, found, sizes),
+    )
+    certificate = _with_statements(certificate, len(values), found)
+    return Reconstruction(
+        table=as_frame(facts, values),
+        labels=class_labels(facts, labels),
+        status="unique" if unique else "consistent",
+        exact=True,
+        seconds=time.monotonic() - started,
+        certificate=certificate,
+        confidence=confidence,
+        formulation="cells",
+        details=found.details,
+    )
+
+
+def as_frame(facts: Published, values: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """`values` in the model's columns; columns of whole numbers as integers."""
+    frame = pd.DataFrame(values, columns=list(facts.columns))
+    whole = [c for c in frame if (frame[c] == np.floor(frame[c])).all()]
+    return frame.astype(dict.fromkeys(whole, np.int64))
+
+
+def class_labels(facts: Published, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Class numbers as the model's own labels."""
+    text = any(isinstance(label, str) for label in facts.classes)
+    return np.array(facts.classes, dtype=object if text else None)[numbers]
+
+
+def replay(
+    facts: Published,
+    values: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int64],
+    times: npt.NDArray[np.int64] | int = 1,
+) -> None:
+    """Send the table through every part and compare every count; a mismatch is a bug.
+
+    Parameters
+    ----------
+    times : int array, optional
+        How often each row of `values` occurs, so that equal rows are sent once.
+    """
+    for part in facts.parts:
+        counts = np.zeros((part.n_groups, len(facts.classes)), dtype=np.int64)
+        np.add.at(counts, (part.assign(values), labels), times)
+        if not part.by_class:
+            counts = counts.sum(axis=1, keepdims=True)
+        stated = part.counts >= 0
+        if not np.array_equal(counts[stated], part.counts[stated]):
+            raise AssertionError(f"the reconstruction does not reproduce {part.name}")
+
+
+def _confidence(
+    found: Histograms,
+    x: npt.NDArray[np.int64],
+    unknown: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Share of sampled tables that hold at least as many rows of the kind, per profile."""
+    first = np.concatenate([[0], np.cumsum(x)])[:-1]
+    rank = np.arange(len(unknown)) - first[unknown] + 1
+    held = (found.samples[:, unknown] >= rank).mean(axis=0)
+    held = np.where(rank <= found.lower[unknown], 1.0, held)
+    out: npt.NDArray[np.float64] = held / sizes[found.system.cell[unknown]]
+    return out
+
+
+def _bounds_table(
+    facts: Published, found: Histograms, sizes: npt.NDArray[np.float64]
+) -> pd.DataFrame:
+    possible = np.flatnonzero(found.upper > 0)
+    cell = found.system.cell[possible]
+    table = pd.DataFrame(found.cells.space.values(found.cells.profiles[cell]), columns=list(facts.columns))
+    label = found.system.label[possible]
+    table["class"] = [facts.classes[k] for k in label.tolist()]
+    table["minimum"] = found.lower[possible]
+    table["maximum"] = found.upper[possible]
+    table["exact"] = found.exact[possible]
+    table["profiles"] = sizes[cell]
+    return table
+
+
+def _with_statements(certificate: Certificate, n_rows: int, found: Histograms) -> Certificate:
+    lines = ["sent through every tree, the table reproduces every published count"]
+    if certificate.unique:
+        lines.append(f"it is the only table that does ({certificate.proof})")
+    elif found.unique:
+        lines.append(
+            f"every other consistent table differs only in values the model does not tell apart "
+            f"({certificate.proof})"
+        )
+    elif certificate.unique is False:
+        lines.append(f"other tables do so too ({certificate.proof})")
+    else:
+        lines.append(f"whether others do is undecided ({certificate.proof})")
+    certain = certificate.certain_rows
+    lines.append(
+        f"{certain} of {n_rows} rows are in every consistent table: these people are provably in "
+        "the training set"
+    )
+    if certificate.certain_in_part:
+        lines.append(
+            f"{certificate.certain_in_part} more are certain up to values the model does not tell "
+            "apart"
+        )
+    return replace(certificate, statements=tuple(lines))

@@ -1,0 +1,107 @@
+"""Reconstruct the training set of a published model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from glassleak.errors import BudgetExhaustedError, SchemaError, UnsupportedModelError
+from glassleak.knowledge import Known, published
+from glassleak.models import Forest, Model, RuleList, Tree
+from glassleak.reconstruction._assemble import assemble
+from glassleak.reconstruction._cells_attack import Progress, attack
+from glassleak.reconstruction._published_attack import attack_as_published
+from glassleak.reconstruction._result import Reconstruction
+from glassleak.schema import Schema
+
+Formulation = Literal["auto", "cells", "rows-cp", "rows-milp"]
+
+
+def reconstruct(
+    model: Model | Sequence[Model],
+    schema: Schema | None = None,
+    known: Known | None = None,
+    multiplicities: str = "auto",
+    formulation: Formulation = "auto",
+    budget_seconds: float = 60,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    all_bounds: bool = False,
+) -> Reconstruction:
+    """Reconstruct the training set from the counts a model publishes.
+
+    Parameters
+    ----------
+    model : Tree, Forest or RuleList, or several models of the same data
+        With exact counts, and trained without bagging.
+    schema : Schema, optional
+        Which profiles are possible.  Inferred from the model when not given, which assumes more
+        profiles rather than fewer.
+    known : Known, optional
+        What else the adversary knows: some columns of every row, or some rows completely.
+    multiplicities : "auto"
+        Bagged forests are not supported by this version.
+    formulation : "auto", "cells", "rows-cp" or "rows-milp"
+        "cells" is glassleak's own; the others are the published formulations, for comparison.
+    budget_seconds : float
+    seed : int
+    progress : callable, optional
+        ``progress(step, share_done)``; raise from it to cancel.
+    all_bounds : bool
+        Spend the budget on the exact smallest and largest count of *every* cell.  Otherwise only
+        what says who is certainly in the training set is decided exactly; the other bounds are
+        valid but may not be attained.
+
+    Returns
+    -------
+    Reconstruction
+        Whose table has been sent through the model and reproduces every published count.
+
+    Raises
+    ------
+    InconsistentModelError
+        No table has these counts; the message names a minimal conflicting set of leaves.
+    UnsupportedModelError
+        The counts do not describe the same rows (bagging), or are noisy or missing.
+    BudgetExhaustedError
+        Nothing was found in time.
+    """
+    started = time.monotonic()
+    if not budget_seconds > 0:
+        raise ValueError(f"budget_seconds must be positive, got {budget_seconds!r}")
+    if multiplicities != "auto":
+        raise UnsupportedModelError("this version reconstructs models trained without bagging")
+    for one in model if isinstance(model, Sequence) else (model,):
+        if not isinstance(one, Tree | Forest | RuleList):
+            raise TypeError(f"expected a model as glassleak.read returns it, got {type(one).__name__}")
+    known = known or Known()
+    facts = published(model, known.nodes)
+    if schema is None:
+        if isinstance(model, Sequence):
+            raise SchemaError("several models need a schema")
+        schema = Schema.infer(model)
+    deadline = started + budget_seconds
+    if formulation in ("rows-cp", "rows-milp"):
+        if not isinstance(model, Forest) or known != Known():
+            raise UnsupportedModelError("the published formulations take a forest and nothing else")
+        return attack_as_published(
+            model, facts, schema, formulation, budget_seconds, seed, progress
+        )
+    if formulation not in ("auto", "cells"):
+        raise ValueError(f"unknown formulation {formulation!r}")
+    found = attack(
+        facts,
+        schema,
+        known,
+        deadline=deadline,
+        seed=seed,
+        all_bounds=all_bounds,
+        progress=progress,
+    )
+    if found.x is None:
+        raise BudgetExhaustedError(
+            f"no consistent table was found in {budget_seconds:g} s; {found.proof}"
+        )
+    return assemble(facts, schema, found, started)

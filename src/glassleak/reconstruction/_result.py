@@ -1,0 +1,83 @@
+"""What a reconstruction returns: the table, and what was proved about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status: TypeAlias = Literal["unique", "consistent", "likely", "partial"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved, and by what.
+
+    Attributes
+    ----------
+    replayed : bool
+        The table was sent through every tree and reproduced every published count.
+    unique : bool or None
+        Whether it is the only table (up to the order of rows) that does; ``None`` if undecided.
+    proof : str
+        How uniqueness was decided, in words.
+    certain_rows : int
+        Rows that every consistent table contains: this many people are provably in the training
+        set with exactly these values and class.
+    certain_in_part : int
+        Further rows every consistent table contains up to values the model does not tell apart.
+    bounds : DataFrame
+        One line per possible (cell, class) that is not provably empty: a profile of the cell in
+        the model's columns, ``class``, ``minimum`` and ``maximum`` count over all consistent
+        tables, ``exact`` (both attained, and not only bounds), ``profiles`` (valid profiles in it).
+    statements : tuple of str
+        The above as sentences.
+    """
+
+    replayed: bool
+    unique: bool | None
+    proof: str
+    certain_rows: int
+    certain_in_part: int
+    bounds: pd.DataFrame
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """A reconstructed training set.
+
+    Attributes
+    ----------
+    table : DataFrame
+        In the model's columns, one line per training row.
+    labels : array
+        Their classes.
+    status : "unique", "consistent", "likely" or "partial"
+        The only consistent table; one of several; the most probable one; not all rows.
+    exact : bool
+        Whether the table reproduces every published count.
+    seconds : float
+    certificate : Certificate
+    confidence : float array
+        Per row: 1 for rows every consistent table contains, otherwise the share of sampled
+        consistent tables that contain it, divided by the profiles its cell could stand for.
+    formulation : str
+    details : dict
+        Sizes, methods and timings of the steps.
+    """
+
+    table: pd.DataFrame
+    labels: npt.NDArray[Any]
+    status: Status
+    exact: bool
+    seconds: float
+    certificate: Certificate
+    confidence: npt.NDArray[np.float64]
+    formulation: str
+    details: dict[str, Any] = field(default_factory=dict)
