@@ -57,12 +57,14 @@ def command_line() -> str:
         "",
         "One command per question. `glassleak COMMAND --help` prints what is on this page.",
         "",
-        "| Command | |",
+        "| Command | Question or job |",
         "| --- | --- |",
         *(f"| [`glassleak {name}`](#glassleak-{name}) | {about[name]} |"
           for name in commands.choices),
         "",
-        *_prose(top.epilog or ""),
+        "```text",
+        *(top.epilog or "").splitlines(),
+        "```",
     ]  # fmt: skip
     for name, command in commands.choices.items():
         positional = [a for a in command._actions if not a.option_strings]
@@ -86,8 +88,8 @@ def _row(command: argparse.ArgumentParser, action: argparse.Action) -> str:
     else:
         value = ""
         if action.nargs != 0:
-            given = action.metavar or ("|".join(action.choices or ()) or action.dest.upper())
-            value = f" {given}"
+            choices = f"{{{','.join(action.choices)}}}" if action.choices else ""
+            value = f" {action.metavar or choices or action.dest.upper()}"
         name = ", ".join(action.option_strings) + value
     return f"| `{_cell(name)}` | {_cell(meaning)} |"
 
@@ -99,7 +101,7 @@ def _prose(text: str | None) -> Iterator[str]:
         indented = line.startswith("  ")
         if indented and not inside:
             console = line.lstrip().startswith("glassleak ")
-            yield from ("", "```console" if console else "```text")
+            yield from ("", "```bash" if console else "```text")
         elif inside and not indented:
             yield "```"
         inside = indented
@@ -136,11 +138,11 @@ def artefact_table() -> str:
     for what, artefacts in _examples():
         for artefact in artefacts:
             found.setdefault((artefact.kind, artefact.severity), (what, artefact))
-    lines = ["| Finding | Effect | Example | What was reported |", "| --- | --- | --- | --- |"]
+    lines = ["| Kind | Effect | Example | What was reported |", "| --- | --- | --- | --- |"]
     ordered = sorted(found.items(), key=lambda item: (_ORDER[item[0][1]], item[0][0]))
     for (kind, severity), (what, artefact) in ordered:
         lines.append(
-            f"| `artefacts.{kind}` | {severity} | {what}: `{_cell(artefact.where)}` "
+            f"| `{kind}` | {severity} | {what}: `{_cell(artefact.where)}` "
             f"| {_cell(artefact.reveals)} |"
         )
     return "\n".join(lines)

@@ -27,7 +27,7 @@ def documented(target: str) -> str:
     """Markdown for ``package:name``."""
     obj = pkgutil.resolve_name(target)
     package, _, name = target.partition(":")
-    lines = [f"#### `{name}`", "", "```py", signature(obj, package, name), "```", ""]
+    lines = [f"### `{name}`", "", "```py", signature(obj, package, name), "```", ""]
     lines.append(docstring(obj))
     if inspect.isclass(obj) and not issubclass(obj, Exception):
         lines += ["", *members(obj)]

@@ -7,18 +7,17 @@ assessed.  Without MODEL a small tree is trained and saved first, so that there 
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from glassleak.cli import main as glassleak
+
 
 def gate(model: Path, report: Path) -> int:
     """Audit `model`, keep the record, and say what a release job should do."""
-    # A process of its own: whatever happens to it, the job still has an exit code to go by.
-    command = [sys.executable, "-c", "import sys; from glassleak.cli import main; sys.exit(main())"]
-    options = ["audit", str(model), "--trust", "sandbox", "--json", str(report), "--quiet"]
-    code = subprocess.run([*command, *options], check=False).returncode
+    # The same as on the command line: glassleak audit MODEL --trust sandbox --json REPORT --quiet
+    code = glassleak(["audit", str(model), "--trust", "sandbox", "--json", str(report), "--quiet"])
     if report.is_file():
         verdict = json.loads(report.read_text(encoding="utf-8"))["verdict"]
         print(f"{model.name}: {verdict['decision']}")

@@ -1,6 +1,6 @@
-"""Draw docs/assets/audit.svg: the real output of ``glassleak audit`` on the model of the demo.
+"""Draw docs/assets/audit.svg: the real output of ``glassleak audit`` on a model of the demo.
 
-``python docs/assets/make_screenshot.py`` trains the model, audits the file and writes the picture.
+``python docs/assets/make_screenshot.py`` runs the demo, audits a file of it and draws the answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.redirect_stdout(io.StringIO()):
             glassleak(["demo", "--output", folder])
-        model = next(Path(folder).glob("*.skops"))
+        model = Path(folder) / "ExtraTreesClassifier.skops"
         report = gl.audit(model)
     console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False)
     console.print(f"$ glassleak audit {model.name}", style="bold")

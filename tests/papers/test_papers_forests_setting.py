@@ -114,7 +114,7 @@ def test_authors_runs_are_found_by_forest_and_method(
     (tmp_path / RUNS_FILE).write_text(
         HEADER + "\ncp-sat,False,adult,2.0,10,1,OPTIMAL,0.05,0.25,3.5,0.75\n"
         "cp-sat,True,adult,2.0,10,1,OPTIMAL,0.09,0.25,9.5,0.75\n"
-        "milp,False,adult,,10,1,UNKNOWN,,0.25,18000.1,0.75\n"
+        "milp,False,adult,None,10,1,UNKNOWN,,0.25,18000.1,0.75\n"
     )
     monkeypatch.setenv(REFERENCE, str(tmp_path))
     runs = published_runs()

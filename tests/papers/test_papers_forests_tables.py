@@ -166,7 +166,7 @@ def test_authors_runs_are_compared_one_by_one(
         "seconds_16_threads,test_accuracy\n"
         "cp-sat,False,compas,2.0,100,0,OPTIMAL,0.05,0.25,4.0,0.75\n"
         "cp-sat,False,compas,3.0,100,0,UNKNOWN,,0.25,18000.0,0.75\n"
-        "cp-sat,False,compas,,100,0,OPTIMAL,0.0,0.25,100.0,0.74\n"
+        "cp-sat,False,compas,None,100,0,OPTIMAL,0.0,0.25,100.0,0.74\n"
     )
     monkeypatch.setenv(REFERENCE, str(tmp_path))
     output, files = regenerate("table", 2, Options(tmp_path / "out"))

@@ -90,12 +90,14 @@ def dump_document(document: dict[str, Any], path: str | Path | None) -> str:
     return text
 
 
-def json_ready(value: Any) -> Any:
+def json_ready(value: Any, levels: int = 30) -> Any:
     """`value` with everything replaced by text that JSON would refuse or readers would round."""
+    if isinstance(value, Mapping | list | tuple) and not levels:
+        return "…"
     if isinstance(value, Mapping):
-        return {str(key): json_ready(item) for key, item in value.items()}
+        return {str(key): json_ready(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [json_ready(item) for item in value]
+        return [json_ready(item, levels - 1) for item in value]
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):

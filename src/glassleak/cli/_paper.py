@@ -138,10 +138,11 @@ def _show(result: Output) -> None:
 def _print_sheet(sheet: Sheet) -> None:
     console = output()
     titles, rows = sheet.cells(terminal=True)
-    table = Table(title=escape(sheet.title), title_justify="left", box=None, padding=(0, 1))
-    for column, title in zip((c for c in sheet.columns if c.terminal), titles, strict=True):
-        table.add_column(escape(title), justify="left" if column.form == "text" else "right",
-                         overflow="fold")  # fmt: skip
+    table = Table(title=escape(sheet.title), title_justify="left", box=None,
+                  padding=(0, 1, 0, 0))  # fmt: skip
+    for i, column in enumerate(c for c in sheet.columns if c.terminal):
+        table.add_column(escape(titles[i]), justify="left" if column.form == "text" else "right",
+                         overflow="fold", no_wrap=i == 0)  # fmt: skip
     for row in rows:
         table.add_row(*[escape(cell) for cell in row])
     console.print(table)

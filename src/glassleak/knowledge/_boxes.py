@@ -158,15 +158,20 @@ class BoxSpace:
 
     def describe(
         self, boxes: Boxes, cell_of: npt.NDArray[np.int64], n_cells: int
-    ) -> tuple[npt.NDArray[np.int32], list[int] | None, npt.NDArray[np.float64]]:
-        """A central profile, the exact number of profiles, and of distinguishable ones, per cell."""
+    ) -> tuple[
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int32],
+        list[int] | None,
+        npt.NDArray[np.float64],
+    ]:
+        """Per cell: its largest box, a profile, and its profiles, exactly and as told apart."""
         blocks = self.space.blocks
         profile = np.empty((len(boxes), len(blocks)), dtype=np.int32)
         told_apart = np.ones(len(boxes))
         factors: list[npt.NDArray[np.object_]] = []
         finite = all(block.sizes is not None for block in blocks)
         for b, block in enumerate(blocks):
-            bits = self._bits(boxes, b)
+            bits = self.bits(boxes, b)
             sizes = np.ones(len(block)) if block.sizes is None else np.array(
                 [float(s) for s in block.sizes]
             )  # fmt: skip
@@ -179,18 +184,19 @@ class BoxSpace:
                     bits @ np.array(block.sizes, dtype=np.int64)
                 ).astype(object)  # fmt: skip
                 factors.append(total)
-        order = np.argsort(-told_apart, kind="stable")
-        central = np.empty((n_cells, len(blocks)), dtype=np.int32)
-        central[cell_of[order[::-1]]] = profile[order[::-1]]
+        # Written smallest first, so that the largest box of each cell is what stays.
+        order = np.argsort(told_apart, kind="stable")
+        largest = np.empty(n_cells, dtype=np.int64)
+        largest[cell_of[order]] = order
         apart = np.bincount(cell_of, weights=told_apart, minlength=n_cells)
         if not finite:
-            return central, None, apart
+            return largest, profile[largest], None, apart
         n_profiles = [0] * n_cells
         for cell, *own in zip(cell_of.tolist(), *[f.tolist() for f in factors], strict=True):
             n_profiles[cell] += math.prod(own)
-        return central, n_profiles, apart
+        return largest, profile[largest], n_profiles, apart
 
-    def _bits(self, boxes: Boxes, b: int) -> npt.NDArray[np.bool_]:
+    def bits(self, boxes: Boxes, b: int) -> npt.NDArray[np.bool_]:
         """(boxes, classes of levels) of block `b`."""
         out = np.empty((len(boxes), len(self.space.blocks[b])), dtype=bool)
         for word, shift, start, stop in self.pieces[b]:

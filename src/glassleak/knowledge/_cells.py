@@ -40,8 +40,11 @@ class Cells:
         class of levels (`Space.values` gives its table).
     n_profiles : list of int, or None
         Valid profiles of each cell, exactly; ``None`` if an attribute is continuous.
-    n_told_apart : int array
+    n_told_apart : float array
         Profiles of each cell that the model's tests tell apart though its groups do not.
+    boxes : (cells, words) array
+        The largest box of each cell, as bits (see `BoxSpace`).
+    layout : BoxSpace
     """
 
     space: Space
@@ -50,9 +53,15 @@ class Cells:
     profiles: npt.NDArray[np.int32]
     n_profiles: list[int] | None
     n_told_apart: npt.NDArray[np.float64]
+    boxes: Boxes
+    layout: BoxSpace
 
     def __len__(self) -> int:
         return len(self.groups)
+
+    def levels(self, cells: npt.NDArray[np.int64], block: int) -> npt.NDArray[np.bool_]:
+        """(cells, classes of levels): what an attribute can be in each of `cells`."""
+        return self.layout.bits(self.boxes[cells], block)
 
 
 def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("inf")) -> Cells:
@@ -92,8 +101,10 @@ def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("
     for p, group in seen:
         groups[:, p] = group
     first, cell_of = same_rows(groups)
-    profiles, exact, told_apart = layout.describe(boxes, cell_of, len(first))
-    return Cells(space, groups[first], allowed[first], profiles, exact, told_apart)
+    largest, profiles, exact, told_apart = layout.describe(boxes, cell_of, len(first))
+    return Cells(
+        space, groups[first], allowed[first], profiles, exact, told_apart, boxes[largest], layout
+    )
 
 
 def _survival(part: Part) -> float:

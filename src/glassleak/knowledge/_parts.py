@@ -134,9 +134,7 @@ def published(
                 "trees do not describe the same rows"
             )
         prefix = f"model {number}, " if len(models) > 1 else ""
-        members: tuple[Tree | RuleList, ...] = (
-            one.trees if isinstance(one, Forest) else (one,)
-        )
+        members: tuple[Tree | RuleList, ...] = one.trees if isinstance(one, Forest) else (one,)
         for i, member in enumerate(members):
             kind = "rule list" if isinstance(member, RuleList) else f"tree {i}"
             totals = _totals(member, prefix + kind)
@@ -187,9 +185,7 @@ def _layers(tree: Tree, name: str, visible: Sequence[int]) -> list[Part]:
         ends = (depth == level) | (tree.feature < 0)
         group = np.where(ends, len(nodes), -1).astype(np.int32)
         group[nodes] = np.arange(len(nodes), dtype=np.int32)
-        decisions = Decisions(
-            tree.feature, tree.threshold, missing, tree.left, tree.right, group
-        )
+        decisions = Decisions(tree.feature, tree.threshold, missing, tree.left, tree.right, group)
         elsewhere = np.full((1, len(tree.classes)), -1, dtype=np.int64)
         counts = np.vstack([tree.counts.values[nodes], elsewhere])
         names = (*[f"node {i}" for i in nodes], "elsewhere")
@@ -267,9 +263,7 @@ def _rule_decisions(rules: RuleList) -> Decisions:
         while node < stop - 1:
             column[node], threshold[node], wants_low = tests[test]
             following, otherwise = node + 1, stop
-            low[node], high[node] = (
-                (following, otherwise) if wants_low else (otherwise, following)
-            )
+            low[node], high[node] = (following, otherwise) if wants_low else (otherwise, following)
             node, test = node + 1, test + 1
         group[node] = i
         node += 1

@@ -25,6 +25,7 @@ from glassleak.models._rule_list import Condition, Rule, RuleList
 from glassleak.models._tree import Provenance, Tree
 
 FORMAT, VERSION = "glassleak-model", 1
+_MAX_SETTINGS_DEPTH = 20
 Model: TypeAlias = Tree | Forest | RuleList
 
 
@@ -269,7 +270,23 @@ def _provenance_in(value: Any, place: str) -> Provenance:
         isinstance(t, str) for t in [*texts.values(), *notes]
     ):
         raise MalformedModelError("malformed", place)
+    _check_depth(settings, f"{place}.settings")
     return Provenance(settings=settings, notes=tuple(notes), **texts)
+
+
+def _check_depth(settings: dict[str, Any], place: str) -> None:
+    """Settings are copied, compared and shown level by level; none has many."""
+    level: list[Any] = [settings]
+    for _ in range(_MAX_SETTINGS_DEPTH):
+        level = [
+            item
+            for value in level
+            for item in (value.values() if isinstance(value, dict) else value)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return
+    raise MalformedModelError("nested too deeply", place)
 
 
 def _end(value: float) -> float | None:

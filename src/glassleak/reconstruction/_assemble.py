@@ -13,24 +13,21 @@ import pandas as pd
 from glassleak.knowledge import Published
 from glassleak.reconstruction._cells_attack import Histograms
 from glassleak.reconstruction._centre import central_sample
+from glassleak.reconstruction._fill import fill_rows
 from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.schema import Schema
 
 
-def assemble(
-    facts: Published, schema: Schema, found: Histograms, started: float
-) -> Reconstruction:
+def assemble(facts: Published, schema: Schema, found: Histograms, started: float) -> Reconstruction:
     """The chosen histogram as a checked `Reconstruction`."""
     cells, system = found.cells, found.system
     # Profiles per cell; a cell of a continuous attribute never pins a value down.
     sizes = np.array(cells.n_profiles or [float("inf")] * len(cells), dtype=np.float64)
-    x = central_sample(found, cells.space.values(cells.profiles), schema, facts.columns)
-    filled = np.flatnonzero(x)
-    distinct = cells.space.values(cells.profiles[system.cell[filled]])
-    replay(facts, distinct, system.label[filled], x[filled])
-    unknown = np.repeat(filled, x[filled])
-    values = np.repeat(distinct, x[filled], axis=0)
+    x = central_sample(found, schema, facts.columns)
+    unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
+    values = cells.space.values(fill_rows(cells, system.cell[unknown]))
+    replay(facts, values, labels)
     confidence = _confidence(found, x, unknown, sizes)
     certain = found.lower > 0
     whole = sizes[system.cell] == 1
@@ -74,18 +71,11 @@ def class_labels(facts: Published, numbers: npt.NDArray[np.int64]) -> npt.NDArra
 
 
 def replay(
-    facts: Published,
-    values: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.int64],
-    times: npt.NDArray[np.int64] | int = 1,
+    facts: Published, values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64]
 ) -> None:
-    """Send the table through every part and compare every count; a mismatch is a bug.
-
-    Parameters
-    ----------
-    times : int array, optional
-        How often each row of `values` occurs, so that equal rows are sent once.
-    """
+    """Send the table through every part and compare every count; a mismatch is a bug."""
+    distinct, times = np.unique(np.column_stack([values, labels]), axis=0, return_counts=True)
+    values, labels = distinct[:, :-1], distinct[:, -1].astype(np.int64)
     for part in facts.parts:
         counts = np.zeros((part.n_groups, len(facts.classes)), dtype=np.int64)
         np.add.at(counts, (part.assign(values), labels), times)
@@ -116,7 +106,9 @@ def _bounds_table(
 ) -> pd.DataFrame:
     possible = np.flatnonzero(found.upper > 0)
     cell = found.system.cell[possible]
-    table = pd.DataFrame(found.cells.space.values(found.cells.profiles[cell]), columns=list(facts.columns))
+    table = pd.DataFrame(
+        found.cells.space.values(found.cells.profiles[cell]), columns=list(facts.columns)
+    )
     label = found.system.label[possible]
     table["class"] = [facts.classes[k] for k in label.tolist()]
     table["minimum"] = found.lower[possible]
@@ -141,12 +133,12 @@ def _with_statements(certificate: Certificate, n_rows: int, found: Histograms) -
         lines.append(f"whether others do is undecided ({certificate.proof})")
     certain = certificate.certain_rows
     lines.append(
-        f"{certain} of {n_rows} rows are in every consistent table: these people are provably in "
+        f"{certain:,} of {n_rows:,} rows are in every consistent table: these people are provably in "
         "the training set"
     )
     if certificate.certain_in_part:
         lines.append(
-            f"{certificate.certain_in_part} more are certain up to values the model does not tell "
+            f"{certificate.certain_in_part:,} more are certain up to values the model does not tell "
             "apart"
         )
     return replace(certificate, statements=tuple(lines))

@@ -36,6 +36,8 @@ from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
 Progress = Callable[[str, float], None]
+# Of the time left to a component, how much may go into sampling; the rest is for proofs.
+_SAMPLING_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,15 @@ def _open_pieces(
         methods.append(solution.method)
         drawn = sample_solutions(
             piece.matrix, piece.target, piece.lower, piece.upper, n_samples,
-            deadline=time.monotonic() + 0.5 * max(0.0, piece_deadline - time.monotonic()),
-            seed=seed, start=solution.x,
+            deadline=time.monotonic() + _SAMPLING_SHARE * max(0.0, piece_deadline - time.monotonic()),
+            seed=seed, start=solution.x, weight=cells.n_told_apart[system.cell[piece.unknowns]],
         )  # fmt: skip
-        witnesses = np.vstack([solution.x, *drawn])
+        witnesses = np.vstack([*drawn, solution.x])
         result = ranges(piece, witnesses, piece_deadline, everything=all_bounds)
         _write(piece, result, lower, upper, exact)
-        samples[:, piece.unknowns] = witnesses[np.arange(n_samples) % len(witnesses)]
+        # The first solution is a corner of the set: the samples, where there are any, say more.
+        typical = np.vstack(drawn) if drawn else witnesses
+        samples[:, piece.unknowns] = typical[np.arange(n_samples) % len(typical)]
         unique = _and(unique, result.unique)
         proofs.append(result.proof)
     clock.lap("solving")

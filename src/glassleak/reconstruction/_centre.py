@@ -15,6 +15,7 @@ import pandas as pd
 
 from glassleak.reconstruction._cells_attack import Histograms
 from glassleak.reconstruction._evaluate import reconstruction_error
+from glassleak.reconstruction._fill import fill_rows
 from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
@@ -22,18 +23,20 @@ IntArray = npt.NDArray[np.int64]
 _COMPARED_ROWS = 2_000
 
 
-def central_sample(
-    found: Histograms, values: npt.NDArray[np.float64], schema: Schema, columns: Sequence[str]
-) -> IntArray:
+def central_sample(found: Histograms, schema: Schema, columns: Sequence[str]) -> IntArray:
     """The sampled histogram with the smallest mean distance to the other samples."""
     assert found.x is not None
     samples = np.unique(found.samples, axis=0)
     n_rows = int(found.x.sum())
     if len(samples) < 3 or n_rows > _COMPARED_ROWS:
-        return found.x
+        return found.samples[0]
+    space = found.cells.space
     tables = [
-        pd.DataFrame(values[np.repeat(found.system.cell, sample)], columns=list(columns))
-        for sample in samples
+        pd.DataFrame(
+            space.values(fill_rows(found.cells, np.repeat(found.system.cell, sample), seed=i)),
+            columns=list(columns),
+        )
+        for i, sample in enumerate(samples)
     ]
     distance = np.zeros((len(tables), len(tables)))
     for i in range(len(tables)):

@@ -75,7 +75,9 @@ def reconstruct(
         raise UnsupportedModelError("this version reconstructs models trained without bagging")
     for one in model if isinstance(model, Sequence) else (model,):
         if not isinstance(one, Tree | Forest | RuleList):
-            raise TypeError(f"expected a model as glassleak.read returns it, got {type(one).__name__}")
+            raise TypeError(
+                f"expected a model as glassleak.read returns it, got {type(one).__name__}"
+            )
     known = known or Known()
     facts = published(model, known.nodes)
     if schema is None:

@@ -79,6 +79,7 @@ def test_dangerous_names(module, name) -> None:
         ("pandas.core.frame", "DataFrame"),
         ("functools", "partial"),
         ("sklearn.loadsomething", "x"),
+        ("_loss", "CyHalfBinomialLoss"),
     ],
 )
 def test_harmless_names(module, name) -> None:

@@ -123,6 +123,16 @@ def test_two_of_three_balanced_classes_are_equally_large() -> None:
     assert found[0].evidence["rows_with_label_revealed"] == 20
 
 
+def test_weights_not_explained_by_the_setting_still_split_the_rows() -> None:
+    """Two weights for three classes that are not the balanced ones: groups, not labels."""
+    weights = np.repeat([1.0, 4.0], [25, 15])
+    (found,) = scan(forest_state(weights, "balanced", 3))
+    assert found.kind == "labels-in-weights"
+    assert found.evidence["rows_with_label_revealed"] == 0
+    assert found.evidence["agrees_with_class_sizes"] is False
+    assert "2 groups" in found.reveals
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e308, -1.0])
 def test_absurd_weights_raise_nothing(bad) -> None:
     weights = np.where(np.arange(40) % 2, bad, 1.0)

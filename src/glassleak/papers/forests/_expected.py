@@ -92,7 +92,7 @@ def _parse(lines: Iterable[str]) -> tuple[Line, ...]:
 def _value(key: str, text: str) -> str | int | float | None:
     if key in _TEXT:
         return text
-    if not text:
+    if text in ("", "None"):
         return None
     # Counts may be written as 2.0.
     return int(float(text)) if key in _WHOLE else float(text)

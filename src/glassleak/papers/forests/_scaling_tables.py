@@ -41,11 +41,11 @@ _COLUMNS = (
     Column("ours_min", "ours min", "seconds", terminal=False),
     Column("paper_max", "paper max", "seconds", terminal=False),
     Column("ours_max", "ours max", "seconds", terminal=False),
-    Column("ours_unsolved", "none found"),
+    Column("ours_unsolved", "failed"),
 )
 _TIGHT_COLUMNS = (
-    Column("tight_error", "tighter error %", "share"),
-    Column("tight_seconds", "tighter s", "seconds"),
+    Column("tight_error", "tight error %", "share"),
+    Column("tight_seconds", "tight s", "seconds"),
 )
 
 

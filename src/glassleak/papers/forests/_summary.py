@@ -94,7 +94,7 @@ def notes(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
         )
     if any(run.schema == "tight" for run in listed):
         lines.append(
-            'The paper takes only education for a one-hot attribute of Adult; "tighter" is the '
+            'The paper takes only education for a one-hot attribute of Adult; "tight" is the '
             "dataset's own schema, where occupation and work class are attributes too."
         )
     return tuple(lines)

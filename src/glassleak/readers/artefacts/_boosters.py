@@ -58,7 +58,7 @@ def _is_range(info: Any) -> bool:
     if not isinstance(info, dict) or "max_value" not in info:
         return False
     # Categorical columns list their codes instead.
-    codes = info.get("values")
+    codes: Any = info.get("values")
     return not (is_sized(codes) and len(codes))
 
 

@@ -127,9 +127,11 @@ def _one_text_per_row(table: Table, n_rows: int | None) -> bool:
         return False
     for part in table.parts:
         value = part.value
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "OU" or not value.size:
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "OU":
             continue
-        for column in np.atleast_2d(value).reshape(-1, value.shape[-1] if value.ndim else 1):
+        if not value.ndim or not value.size:
+            continue
+        for column in value.reshape(-1, value.shape[-1]):
             if len(column) == n_rows:
                 texts = {v for v in column.tolist() if isinstance(v, str)}
                 if len(texts) == n_rows:

@@ -12,6 +12,7 @@ from glassleak.readers.artefacts._finding import Finding, tidy
 from glassleak.readers.artefacts._survey import Survey, TypeSeen
 
 _KNOWN_PACKAGES = {
+    "_loss",  # compiled losses of scikit-learn before 1.9, which leave out the package
     "catboost", "category_encoders", "corels", "dateutil", "glassleak", "gosdt", "imblearn",
     "imodels", "interpret", "joblib", "lightgbm", "mlxtend", "numpy", "pandas", "polars",
     "pyarrow", "pystreed", "pytz", "scipy", "sklearn", "skops", "streed", "wittgenstein", "xgboost",

@@ -24,8 +24,8 @@ from glassleak.schema import Schema
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-# About 8 GB of solver memory; the published program stops at a 2 GB model as well.
-MAX_LITERALS = 100_000_000
+# CP-SAT with two workers was seen to take about 200 bytes for each: 8 GB.
+MAX_LITERALS = 40_000_000
 
 
 def solve_rows_cp(
@@ -63,7 +63,7 @@ def solve_rows_cp(
     schema : Schema
         Yes/no columns and one-hot groups.
     budget_seconds : float
-        For building and solving together.
+        For building and solving together; CP-SAT may overrun it by seconds while it presolves.
     seed, workers : int
         Of OR-Tools CP-SAT.  With more than one worker runs are not repeatable.
     progress : callable, optional

@@ -1,0 +1,343 @@
+"""Reconstruction without bagging: against the published formulation, on whole tables, as it grows.
+
+Three parts, each measured in this very run and saved as CSV and Markdown (the last also as a plot):
+
+``versus``
+    The published row formulation (CP-SAT, two workers) and ours on the same forests.
+``tables``
+    Whole tables, each in a process of its own: time to train on one core, time to reconstruct
+    with proof, peak memory, and whether every row is exactly right.
+``growth``
+    Cost as rows, trees and attributes grow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import glassleak as gl
+from glassleak import datasets
+from glassleak.errors import BudgetExhaustedError, ModelTooLargeError
+from glassleak.papers import Column, Sheet
+from glassleak.papers._plot import SHADES, has_matplotlib, panels, save
+from glassleak.papers.forests._data import schema_of, split_of
+from glassleak.papers.forests._setting import DATASETS, TITLES, Run
+
+NAME = "reconstruction"
+PARTS = ("versus", "tables", "growth")
+RESULTS = Path(__file__).parent / "results"
+# Fast enough to be waited for, and what the budget of an audit is.
+OUR_BUDGET_SECONDS = 60.0
+
+
+def train(data: pd.DataFrame, target: pd.Series, trees: int, seed: int = 0) -> Any:
+    """The paper's forest without bagging and without a maximum depth, on one core."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(
+        n_estimators=trees, random_state=seed, bootstrap=False, n_jobs=1
+    )
+    return forest.fit(data, target)
+
+
+def people(data: pd.DataFrame, labels: Any) -> collections.Counter[tuple[int, ...]]:
+    """Rows with their classes, whatever their order."""
+    rows = data.assign(**{"class": list(labels)}).astype(int)
+    return collections.Counter(map(tuple, rows.to_numpy().tolist()))
+
+
+def attack(model: Any, schema: gl.Schema, formulation: str, cap: float) -> tuple[float, Any]:
+    """Seconds, and the reconstruction or ``None`` if there was none within `cap` seconds."""
+    started = time.perf_counter()
+    try:
+        found = gl.reconstruct(model, schema, formulation=formulation, budget_seconds=cap)  # type: ignore[arg-type]
+    except (BudgetExhaustedError, ModelTooLargeError):
+        found = None
+    return time.perf_counter() - started, found
+
+
+def warm_up() -> None:
+    """Load and compile everything before anything is timed."""
+    split = split_of(Run("adult", None, 5, n_rows=25))
+    model = gl.read(train(split.train, split.train_labels, 5))
+    for formulation in ("auto", "rows-cp"):
+        attack(model, schema_of("adult", "paper"), formulation, 5)
+
+
+# --- versus ---------------------------------------------------------------------------------------
+
+
+def versus(names: Sequence[str], rows: Sequence[int], trees: Sequence[int], cap: float) -> Sheet:
+    """Both formulations on the same forests."""
+    warm_up()
+    lines = []
+    for name in names:
+        for n in rows:
+            split = split_of(Run(name, None, 1, n_rows=n))
+            for count in trees:
+                print(f"versus: {name}, {n} rows, {count} trees", file=sys.stderr, flush=True)
+                model = gl.read(train(split.train, split.train_labels, count))
+                lines.append(
+                    {"dataset": TITLES[name], "n_rows": n, "n_trees": count}
+                    | _both(model, schema_of(name, "paper"), split.train, cap)
+                )
+    columns = (
+        Column("dataset", "dataset"),
+        Column("n_rows", "rows", "count"),
+        Column("n_trees", "trees", "count"),
+        Column("published", "rows-cp s"),
+        Column("published_error", "error", "error"),
+        Column("ours", "ours s", "seconds"),
+        Column("ours_error", "error", "error"),
+        Column("ratio", "ratio"),
+        Column("status", "ours is"),
+        Column("certain_rows", "sure rows", "count"),
+    )
+    notes = (
+        "Same forest, same machine, same run; no maximum depth, no bagging, the paper's schema.",
+        f"rows-cp: OR-Tools CP-SAT with 2 workers, stopped after {cap:g} s (then '>').",
+        "Our time includes the proof that the table is the only one, or the search for others.",
+    )
+    return Sheet("Published formulation and ours", columns, tuple(lines), notes)
+
+
+def _both(model: Any, schema: gl.Schema, truth: pd.DataFrame, cap: float) -> dict[str, Any]:
+    ours, mine = attack(model, schema, "auto", OUR_BUDGET_SECONDS)
+    published, theirs = attack(model, schema, "rows-cp", cap)
+    limit = "" if theirs else "> "
+    error = gl.reconstruction_error
+    return {
+        "published": f"{limit}{published:.1f}",
+        "published_error": error(truth, theirs.table, schema) if theirs else None,
+        "ours": ours,
+        "ours_error": error(truth, mine.table, schema) if mine else None,
+        "ratio": f"{limit}{published / ours:,.0f}×" if mine else "no table",
+        "status": mine.status if mine else "not solved",
+        "certain_rows": mine.certificate.certain_rows if mine else None,
+    }
+
+
+# --- whole tables ---------------------------------------------------------------------------------
+
+
+def tables(names: Sequence[str], trees: int) -> Sheet:
+    """Every row of each table, in a process of its own."""
+    lines = []
+    for name in names:
+        for convention in ("paper", "tight") if name == "adult" else ("paper",):
+            print(f"tables: {name}, {convention} schema", file=sys.stderr, flush=True)
+            worker = [sys.executable, __file__, "--worker", name, convention, str(trees)]
+            done = subprocess.run(worker, check=True, capture_output=True, text=True)
+            lines.append({"dataset": TITLES[name], "schema": convention} | json.loads(done.stdout))
+    columns = (
+        Column("dataset", "table"),
+        Column("schema", "schema"),
+        Column("rows", "rows", "count"),
+        Column("training_seconds", "training s", "seconds"),
+        Column("reading_seconds", "reading s", "seconds"),
+        Column("seconds", "reconstruction s", "seconds"),
+        Column("faster", "training / reconstruction", "ratio"),
+        Column("status", "status"),
+        Column("right_rows", "rows right", "count"),
+        Column("certain_rows", "sure rows", "count"),
+        Column("peak_gb", "peak GB", "seconds"),
+    )
+    notes = (
+        f"{trees} trees, no maximum depth, no bagging; training on one core.",
+        "Reconstruction includes the proof that the table is the only one.",
+        "Peak memory is that of the whole process, training included.",
+    )
+    return Sheet("Whole tables", columns, tuple(lines), notes)
+
+
+def work(name: str, convention: str, trees: int) -> dict[str, Any]:
+    """One table, from training to proof."""
+    warm_up()
+    table = datasets.load(name, variant="binary")
+    started = time.perf_counter()
+    forest = train(table.data, table.target, trees)
+    trained = time.perf_counter()
+    model = gl.read(forest)
+    read = time.perf_counter()
+    seconds, found = attack(model, schema_of(name, convention), "auto", 600)  # type: ignore[arg-type]
+    result = {
+        "rows": len(table.data),
+        "training_seconds": trained - started,
+        "reading_seconds": read - trained,
+        "seconds": seconds,
+        "faster": (trained - started) / seconds,
+        "status": found.status if found else "not solved",
+    }
+    if found:
+        common = people(table.data, table.target) & people(found.table, found.labels)
+        result |= {
+            "right_rows": common.total(),
+            "certain_rows": found.certificate.certain_rows,
+            "details": found.details,
+        }
+    return result | {"peak_gb": peak_bytes() / 1e9}
+
+
+def peak_bytes() -> float:
+    """Most memory this process ever held."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage says includes the parent's memory at the time of the fork
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        if found:
+            return int(found[1]) * 1024.0
+    import resource
+
+    peak = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+# --- growth ---------------------------------------------------------------------------------------
+
+GROWTH = {
+    "rows": (100, 300, 1000, 3000, 10_000, 29_986),
+    "trees": (5, 10, 20, 50, 100, 200, 500),
+    "attributes": (4, 6, 8, 10, 12, 14, 16),
+}
+
+
+def growth(quick: bool) -> Sheet:
+    """Default Credit, one quantity at a time."""
+    warm_up()
+    lines = [line for what, sizes in GROWTH.items() for line in _sweep(what, sizes, quick)]
+    columns = (
+        Column("sweep", "growing"),
+        Column("size", "size", "count"),
+        Column("training_seconds", "training s", "seconds"),
+        Column("seconds", "reconstruction s", "seconds"),
+        Column("status", "status"),
+        Column("profiles", "profiles", "count"),
+        Column("cells", "cells", "count"),
+        Column("unknowns", "unknowns", "count"),
+        Column("open_unknowns", "open after propagation", "count"),
+        Column("right_rows", "rows right", "count"),
+    )
+    notes = (
+        "Default Credit, no maximum depth, no bagging.",
+        "1,000 rows, 100 trees and all 16 attributes, except for what grows.",
+    )
+    return Sheet("Cost as things grow", columns, tuple(lines), notes)
+
+
+def _sweep(what: str, sizes: Sequence[int], quick: bool) -> Iterator[dict[str, Any]]:
+    table = datasets.load("default_credit", variant="binary")
+    for size in sizes[: 4 if quick else None]:
+        print(f"growth: {size} {what}", file=sys.stderr, flush=True)
+        rows, trees, attributes = 1000, 100, 16
+        rows = size if what == "rows" else rows
+        trees = size if what == "trees" else trees
+        attributes = size if what == "attributes" else attributes
+        schema = gl.Schema(list(table.schema)[:attributes])
+        chosen = table.frame.sample(n=rows, random_state=0, ignore_index=True)
+        data, target = chosen[list(schema.columns)], chosen.iloc[:, -1]
+        started = time.perf_counter()
+        forest = train(data, target, trees)
+        training = time.perf_counter() - started
+        seconds, found = attack(gl.read(forest), schema, "auto", OUR_BUDGET_SECONDS)
+        line: dict[str, Any] = {"sweep": what, "size": size, "training_seconds": training,
+                                "seconds": seconds, "status": "not solved"}  # fmt: skip
+        if found:
+            right = (people(data, target) & people(found.table, found.labels)).total()
+            keys = ("profiles", "cells", "unknowns", "open_unknowns")
+            line |= {"status": found.status, "right_rows": right}
+            line |= {key: found.details.get(key) for key in keys}
+        yield line
+
+
+def draw_growth(sheet: Sheet) -> Callable[[], Any]:
+    """Time against size, one panel for each sweep."""
+
+    def draw() -> Any:
+        figure, axes = panels(len(GROWTH))
+        for panel, what in zip(axes, GROWTH, strict=True):
+            lines = [row for row in sheet.rows if row["sweep"] == what]
+            sizes = [row["size"] for row in lines]
+            for key, label, colour in (
+                ("training_seconds", "training", SHADES[0]),
+                ("seconds", "reconstruction, with proof", SHADES[4]),
+            ):
+                panel.plot(sizes, [row[key] for row in lines], "-o", color=colour, label=label)
+            scale = "linear" if what == "attributes" else "log"
+            panel.set(xscale=scale, yscale="log", xlabel=what, title=f"growing {what}")
+        axes[0].set_ylabel("seconds")
+        axes[0].legend()
+        return figure
+
+    return draw
+
+
+# --- command line ---------------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the parts asked for."""
+    parser = argparse.ArgumentParser(
+        prog=f"benchmarks {NAME}",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--part", action="append", choices=PARTS, help="(default: all three)")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, about two minutes")
+    parser.add_argument("--dataset", action="append", choices=DATASETS, help="(default: all)")
+    parser.add_argument("--cap", type=float, metavar="SECONDS",
+                        help="for each run of the published formulation "
+                        "(default: 600, quick: 30)")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER")
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args(argv)
+    if arguments.worker:
+        name, convention, trees = arguments.worker
+        print(json.dumps(work(name, convention, int(trees)), default=str))
+        return 0
+    run(**{k: v for k, v in vars(arguments).items() if k != "worker"})
+    return 0
+
+
+def run(
+    part: Sequence[str] | None = None,
+    quick: bool = False,
+    dataset: Sequence[str] | None = None,
+    cap: float | None = None,
+    out: Path = RESULTS,
+) -> list[Sheet]:
+    """The parts asked for: measured, printed and saved."""
+    out.mkdir(parents=True, exist_ok=True)
+    names = tuple(dataset or (("compas",) if quick else DATASETS))
+    cap = cap or (30.0 if quick else 600.0)
+    sheets = []
+    for one in part or PARTS:
+        if one == "versus":
+            sheet = versus(names, (25, 50) if quick else (25, 50, 100), (10, 100), cap)
+        elif one == "tables":
+            sheet = tables(names, 100)
+        else:
+            sheet = growth(quick)
+        sheets.append(sheet)
+        stem = out / f"{NAME}-{one}"
+        stem.with_suffix(".csv").write_text(sheet.to_csv(), encoding="utf-8")
+        text = sheet.to_markdown() + f"- Measured on {os.cpu_count()} processors.\n"
+        stem.with_suffix(".md").write_text(text, encoding="utf-8")
+        if one == "growth" and has_matplotlib():
+            save(draw_growth(sheet), stem)
+        print(text, flush=True)
+    return sheets
+
+
+if __name__ == "__main__":
+    sys.exit(main())
