@@ -51,7 +51,7 @@ fuzz: $(VENV)/installed-dev  ## 10,000 mutated model files: no crash, no hang, n
 	@$(BIN)/python -m benchmarks fuzz
 
 docs: $(VENV)/installed-docs  ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:  ## remove environments and build products
 	rm -rf $(VENV) $(VENV)-sklearn18 build dist site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -1,4 +1,9 @@
 """placeholder."""
-NAME="reading"; HELP="x"
+
+NAME = "reading"
+HELP = "x"
+
+
 def add_arguments(p): ...
-def run(a): return 0
+def run(a):
+    return 0

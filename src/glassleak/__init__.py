@@ -9,8 +9,8 @@
 from glassleak._version import __version__
 from glassleak.audit import Policy, audit
 from glassleak.errors import GlassleakError
-from glassleak.models import Forest, RuleList, Tree
 from glassleak.knowledge import Known
+from glassleak.models import Forest, RuleList, Tree
 from glassleak.readers import Limits, read
 from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
 from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema

@@ -140,7 +140,10 @@ def test_the_record_says_who_decided_by_what(validator: Any) -> None:
     assert document["tool"]["version"] == gl.__version__
     assert {"numpy", "scikit-learn", "skops"} <= set(document["tool"]["libraries"])
     thresholds = {t["name"]: t["value"] for t in document["policy"]}
-    assert thresholds == {"min_people": 7, "allow_pure_leaves": True, "allow_small_classes": False}
+    assert thresholds == {
+        "min_people": 7, "allow_pure_leaves": True, "allow_small_classes": False,
+        "max_expected_share": 0.05,
+    }  # fmt: skip
     assert all(t["reason"] for t in document["policy"])
     assert document["settings"]["seed"] == 3
     assert document["created"].endswith("+00:00")

@@ -104,7 +104,7 @@ def test_rules_by_hand() -> None:
     }  # fmt: skip
     assert evidence(result, "pure-groups")["people"] == 20  # type: ignore[index]
     assert evidence(result, "small-classes") is None
-    assert "1 rules describe fewer than 10 people" in [f.title for f in result.findings]
+    assert "Fewer than 10 people in 1 rule" in [f.title for f in result.findings]
 
 
 def test_a_forest_is_as_bad_as_its_worst_tree() -> None:

@@ -188,6 +188,7 @@ def test_the_policy_can_be_set(folder: Path, capsys: pytest.CaptureFixture[str])
     document = json.loads(capsys.readouterr().out)
     assert {t["name"]: t["value"] for t in document["policy"]} == {
         "min_people": 3, "allow_pure_leaves": True, "allow_small_classes": True,
+        "max_expected_share": 0.05,
     }  # fmt: skip
     assert document["settings"]["seed"] == 9
 
@@ -352,10 +353,12 @@ def test_the_demo_leaves_a_model_and_a_report(
     out = capsys.readouterr().out
     assert "300 people" in out
     assert "FIX" in out
-    report = json.loads((target / "report.json").read_text())
-    assert report["verdict"]["decision"] == "fix"
-    assert report["model"]["rows"] == 300
-    assert gl.read(target / "forest.skops").n_rows == 300
+    for name in ("RandomForestClassifier", "ExtraTreesClassifier", "DecisionTreeClassifier"):
+        report = json.loads((target / f"{name}.audit.json").read_text())
+        assert report["model"]["rows"] == 300
+        assert report["model"]["estimator"] == name
+        assert gl.read(target / f"{name}.skops").n_rows == 300
+    assert "proved" in out
 
 
 @pytest.mark.parametrize("rows", [0, -5, 1])

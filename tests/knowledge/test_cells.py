@@ -89,12 +89,14 @@ def test_cells_are_those_of_brute_force(estimator, seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_true_table_satisfies_the_equations(seed):
     table, labels = sample(SCHEMA, 60, seed)
-    model = gl.read(RandomForestClassifier(8, bootstrap=False, random_state=seed).fit(table, labels))
+    forest = RandomForestClassifier(8, bootstrap=False, random_state=seed)
+    model = gl.read(forest.fit(table, labels))
     facts = published(model)
     cells = enumerate_cells(facts, profile_space(SCHEMA, facts.columns, facts.thresholds))
     system = linear_system(facts, cells)
     index = {tuple(row): i for i, row in enumerate(cells.groups.tolist())}
-    unknown = {pair: i for i, pair in enumerate(zip(system.cell.tolist(), system.label.tolist()))}
+    pairs = zip(system.cell.tolist(), system.label.tolist(), strict=True)
+    unknown = {pair: i for i, pair in enumerate(pairs)}
     truth = np.zeros(system.n_unknowns, dtype=np.int64)
     groups = np.column_stack([part.assign(table.to_numpy()) for part in facts.parts])
     for row, label in zip(groups.tolist(), labels.tolist(), strict=True):

@@ -97,8 +97,9 @@ def test_published_formulations_can_be_left_out_and_have_their_own_budget() -> N
     ours = Options(Path("unused"), ours_only=True)
     assert {r.formulation for r in plan.table_5(ours)} == {"auto"}
     assert {r.formulation for r in plan.table_5(QUICK)} == {"auto", "rows-cp", "rows-milp"}
-    row = Run("compas", 2, 1, formulation="rows-cp")
-    assert plan.budget_of(row, FULL) > plan.budget_of(Run("compas", 2, 1), FULL)
+    row = Run("compas", None, 1, formulation="rows-cp")
+    assert plan.budget_of(row, FULL) > plan.budget_of(Run("compas", None, 1), FULL)
+    assert plan.budget_of(Run("compas", 2, 1), FULL) > plan.budget_of(Run("compas", 5, 1), FULL)
     assert plan.budget_of(row, Options(Path("unused"), budget_seconds=7)) == 7
 
 

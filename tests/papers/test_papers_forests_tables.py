@@ -12,7 +12,7 @@ from fake_runs import record_of
 from glassleak.errors import MissingExtraError
 from glassleak.papers import PAPERS, Options, Output
 from glassleak.papers.forests import _campaign
-from glassleak.papers.forests._expected import REFERENCE, RUNS_FILE
+from glassleak.papers.forests._expected import REFERENCE, RUNS_FILE, lookup
 from glassleak.papers.forests._setting import Run
 
 PAPER = PAPERS["forests"]
@@ -77,15 +77,33 @@ def test_table_3_is_by_number_of_trees(tmp_path: Path) -> None:
     assert line["paper_unsolved_bagging"] == "0/5"
 
 
-def test_table_5_compares_on_the_same_numbers_of_trees(tmp_path: Path) -> None:
+def test_table_5_compares_on_the_same_forests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def five_trees_fail(run: Run, budget: float) -> dict[str, object]:
+        failed = run.formulation == "rows-milp" and run.n_trees == 5
+        changes = {"status": "not solved", "error": None} if failed else {}
+        return record_of(run, budget, **changes)
+
     output, _ = regenerate("table", 5, Options(tmp_path))
     milp = row(output, max_depth="none", method="rows-milp")
+    one, five = (
+        lookup("figure4", dataset="compas", max_depth=None, n_trees=t)["seconds"] for t in (1, 5)
+    )
     assert milp["forests"] == "1, 5"
     assert milp["paper_all_seconds"] == 188.3
-    assert milp["paper_seconds"] != 188.3
-    full, _ = regenerate("table", 5, Options(tmp_path / "full", preset="full", ours_only=True))
-    assert {r["method"] for r in full.sheet.rows} == {"glassleak"}
-    ours = row(full, max_depth="10", method="glassleak")
+    assert milp["paper_seconds"] == pytest.approx((one + five) / 2)
+    monkeypatch.setattr(_campaign, "execute", five_trees_fail)
+    output, _ = regenerate("table", 5, Options(tmp_path / "failed"))
+    milp = row(output, max_depth="none", method="rows-milp")
+    assert milp["ours_unsolved"] == "1/2"
+    assert milp["paper_seconds"] == pytest.approx(one)
+
+
+def test_table_5_in_full_covers_the_printed_averages(tmp_path: Path) -> None:
+    output, _ = regenerate("table", 5, Options(tmp_path, preset="full", ours_only=True))
+    assert {r["method"] for r in output.sheet.rows} == {"glassleak"}
+    ours = row(output, max_depth="10", method="glassleak")
     assert ours["forests"] == "all 12"
     assert ours["paper_seconds"] == pytest.approx(53.7, abs=0.1)
     assert (ours["ours_min"], ours["ours_max"]) == (pytest.approx(0.101), pytest.approx(0.6))

@@ -262,6 +262,29 @@ def test_too_many_values(forest_file: Path) -> None:
         gl.read(forest_file, limits=gl.Limits(values=50))
 
 
+@pytest.mark.parametrize("depth", [10, 250])
+def test_deep_nesting_inside_plain_values(depth: int, tree_file: Path, tmp_path: Path) -> None:
+    parts = Skops(tree_file)
+    node = json_node(None)
+    node["content"] = '{"a":' * depth + "1" + "}" * depth
+    parts.set("class_weight", node)
+    path = parts.write(tmp_path / "deep.skops")
+    if depth == 10:
+        settings = gl.read(path).provenance.settings
+        assert settings["class_weight"] == {"a": {"a": {"a": "<dict>"}}}
+        return
+    with pytest.raises(ModelTooLargeError, match=r"model\.class_weight"):
+        gl.read(path)
+
+
+def test_a_setting_may_be_anything(forest_file: Path, tmp_path: Path) -> None:
+    parts = Skops(forest_file)
+    parts.set("class_weight", {k: v for k, v in parts.attribute("values").items() if k != "__id__"})
+    assert gl.read(parts.write(tmp_path / "x.skops")).provenance.settings["class_weight"] == (
+        "<ndarray>"
+    )
+
+
 # ------------------------------------------------------------------------------------ what it holds
 
 

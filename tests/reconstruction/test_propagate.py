@@ -20,9 +20,7 @@ from glassleak.reconstruction._ranges import full_column_rank, ranges
 def systems(draw):
     """A small 0/1 system with a known solution."""
     n_rows, n_unknowns = draw(st.integers(1, 4)), draw(st.integers(1, 5))
-    bits = draw(
-        st.lists(st.booleans(), min_size=n_rows * n_unknowns, max_size=n_rows * n_unknowns)
-    )
+    bits = draw(st.lists(st.booleans(), min_size=n_rows * n_unknowns, max_size=n_rows * n_unknowns))
     matrix = np.array(bits, dtype=np.int64).reshape(n_rows, n_unknowns)
     # Every unknown is counted somewhere, as in a model.
     matrix = np.vstack([matrix, np.ones(n_unknowns, dtype=np.int64)])

@@ -119,7 +119,8 @@ def test_altered_counts_are_named(adult):
 
 def test_known_columns_settle_more(adult):
     X, y = adult.data.head(100), adult.target.head(100)
-    forest = gl.read(RandomForestClassifier(10, max_depth=3, bootstrap=False, random_state=0).fit(X, y))
+    learner = RandomForestClassifier(10, max_depth=3, bootstrap=False, random_state=0)
+    forest = gl.read(learner.fit(X, y))
     alone = gl.reconstruct(forest, adult.schema, budget_seconds=4)
     public = [c for c in X.columns if c.startswith(("education", "gender", "workclass", "hours"))]
     known = gl.Known(columns=X[public])
@@ -133,7 +134,8 @@ def test_known_columns_settle_more(adult):
 
 def test_known_rows_are_kept(adult):
     X, y = adult.data.head(60), adult.target.head(60)
-    forest = gl.read(RandomForestClassifier(10, max_depth=4, bootstrap=False, random_state=0).fit(X, y))
+    learner = RandomForestClassifier(10, max_depth=4, bootstrap=False, random_state=0)
+    forest = gl.read(learner.fit(X, y))
     known = gl.Known(rows=X.head(20), row_labels=y.head(20))
     rec = gl.reconstruct(forest, adult.schema, known, budget_seconds=4)
     assert rec.certificate.certain_rows + rec.certificate.certain_in_part >= 20
@@ -203,6 +205,7 @@ def test_a_spent_budget_is_said(adult, monkeypatch):
         "glassleak.reconstruction._cells_attack.solve_component", lambda *a, **k: None
     )
     X, y = adult.data.head(100), adult.target.head(100)
-    forest = gl.read(RandomForestClassifier(5, max_depth=2, bootstrap=False, random_state=0).fit(X, y))
+    learner = RandomForestClassifier(5, max_depth=2, bootstrap=False, random_state=0)
+    forest = gl.read(learner.fit(X, y))
     with pytest.raises(BudgetExhaustedError, match="within the budget"):
         gl.reconstruct(forest, adult.schema, budget_seconds=5)

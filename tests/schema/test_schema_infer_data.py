@@ -387,6 +387,16 @@ def test_two_unrelated_scales_are_not_one(rng):
     assert not any(isinstance(attribute, Bins) for attribute in schema)
 
 
+def test_tied_columns_that_are_no_intervals_are_not_bins(rng):
+    # In each row all but one are 1: no order of the three combinations keeps them together.
+    ring = 1 - np.eye(3, dtype=int)[rng.integers(0, 3, 300)]
+    assert all(isinstance(a, Binary) for a in inferred({f"x:{i}": ring[:, i] for i in range(3)}))
+    # Four questions asked only of those who said yes to the first: 17 combinations.
+    first = rng.integers(0, 2, 600)
+    table = {"q:0": first} | {f"q:{i}": first * rng.integers(0, 2, 600) for i in range(1, 5)}
+    assert all(isinstance(a, Binary) for a in inferred(table))
+
+
 def test_combinations_that_are_missing_by_chance_do_not_make_bins():
     table = {"x:a": [0, 1, 1, 0] * 10, "x:b": [1, 0, 1, 0] * 10, "x:c": [0] * 39 + [1]}
     assert all(isinstance(a, Binary) for a in inferred(table))

@@ -208,6 +208,20 @@ def test_rule_lists_support_nothing():
     assert Schema.infer(model).attributes == (Binary("a_1"), Binary("a_2"), Binary("n"))
 
 
+def test_people_of_a_column_left_out_have_none_of_the_others():
+    table, labels, rng = people(2)
+    table, labels = table.copy(), labels.copy()
+    # One person has a fifth job; too few for the model to say anything about it.
+    table[[f"job_{i}" for i in range(4)]] = table[[f"job_{i}" for i in range(4)]].mul(
+        np.r_[0, np.ones(len(table) - 1, int)], axis=0
+    )
+    table["job_4"] = np.r_[1, np.zeros(len(table) - 1, int)]
+    schema = Schema.infer(fitted(table, labels, 100))
+    assert schema["job"].columns == tuple(f"job_{i}" for i in range(4))
+    assert schema["job"].absent
+    assert not schema.invalid_rows(table).any()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_independent_columns_with_misleading_names_are_not_grouped(seed):
     rng = np.random.default_rng(seed)

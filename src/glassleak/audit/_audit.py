@@ -92,7 +92,7 @@ def audit(
     schema : Schema or path of a schema file, optional
         Which profiles are possible.
     data : DataFrame, optional
-        The training data, if you have it.  No analysis of this version needs it.
+        The training data, if you have it: shows how wrong a reconstruction really is.
     policy : Policy, optional
         Thresholds; the defaults follow common statistical disclosure control.
     budget_seconds : float

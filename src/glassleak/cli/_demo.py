@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     data, target = table.data, table.target
     if arguments.rows:
         data, target = data.head(arguments.rows), target.head(arguments.rows)
-    say(console, f"Adult (UCI): {len(data):,} people, {data.shape[1]} columns; is income over 50K?\n")
+    say(
+        console,
+        f"Adult (UCI): {len(data):,} people, {data.shape[1]} columns; is income over 50K?\n",
+    )
     found: list[tuple[str, float, Audit]] = []
     for name, model in _models(arguments.seed):
         say(console, f"training {printable(name)}, saving it with skops, auditing the file …")
@@ -87,7 +90,7 @@ def _models(seed: int) -> list[tuple[str, Any]]:
 def _comparison(found: list[tuple[str, float, Audit]]) -> Table:
     table = Table(title="\nThe three models", title_justify="left", title_style="bold", box=None,
                   padding=(0, 2))  # fmt: skip
-    for heading in ("model", "verdict", "smallest group", "rows proved"):
+    for heading in ("model", "verdict", "smallest", "people proved"):
         table.add_column(heading)
     table.add_column("train, audit", justify="right")
     for name, trained, result in found:
@@ -96,7 +99,7 @@ def _comparison(found: list[tuple[str, float, Audit]]) -> Table:
         rows = evidence.get("reconstruction.rows")
         proved = f"{rows['certain_rows']:,} of {rows['rows']:,}" if rows else "not assessed"
         table.add_row(
-            Text(name), result.verdict, f"{smallest} people", proved,
+            Text(name), result.verdict, f"{smallest}", proved,
             f"{trained:.1f} s, {result.seconds:.1f} s",
         )  # fmt: skip
     return table

@@ -20,13 +20,13 @@ from glassleak.cli._common import (
     read_table,
 )
 from glassleak.errors import BudgetExhaustedError
-from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
 from glassleak.readers import read
+from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
 from glassleak.schema import Schema
 
 NAME = "reconstruct"
 HELP = "reconstruct the training rows from the published counts, with proof"
-DESCRIPTION = """Reconstruct the training set of a tree, rule list or forest trained without bagging.
+DESCRIPTION = """Reconstruct the training set of a tree, a rule list or a forest without bagging.
 
 The table is sent through the model before it is returned and reproduces every published count.
 The certificate says whether it is the only such table, and how many people are provably in the
@@ -34,8 +34,8 @@ training set whatever else is unknown."""
 EXAMPLE = """examples:
   glassleak reconstruct model.skops
   glassleak reconstruct model.skops --schema schema.toml -o rows.csv --bounds certain.csv
-  glassleak reconstruct model.skops --truth people.csv        how wrong is it?
-  glassleak reconstruct model.skops --formulation rows-cp     the published method, to compare
+  glassleak reconstruct model.skops --truth people.csv        # how wrong is it?
+  glassleak reconstruct model.skops --formulation rows-cp     # the published method
 
 exit codes: 0 done, 2 wrong use or bad input, 3 budget exhausted without a table"""
 
@@ -54,14 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="CSV",
                         help="write the rows, their class and the confidence in each")  # fmt: skip
     parser.add_argument("--bounds", metavar="CSV",
-                        help="write the smallest and largest count of every possible row")  # fmt: skip
+                        help="write the least and largest count of every possible row")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reconstruct, save, show."""
     model = read(arguments.model, trust=arguments.trust)
-    schema = Schema.from_toml(arguments.schema) if arguments.schema else Schema.infer(model)
+    schema = (
+        Schema.from_toml(arguments.schema)
+        if arguments.schema
+        else Schema.infer(model.split_evidence())
+    )
     try:
         with Status("reading the counts", console=errors_to(sys.stderr)) as status:
             found = reconstruct(

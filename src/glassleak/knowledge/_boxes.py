@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import ModelTooLargeError
+from glassleak.knowledge._compare import is_low
 from glassleak.knowledge._parts import Decisions, Part, Published
 from glassleak.knowledge._space import Block, Space
 
@@ -150,10 +151,9 @@ class BoxSpace:
     ) -> npt.NDArray[np.bool_]:
         """(classes of levels, nodes): which side every class takes at every node."""
         position = int(np.flatnonzero(block.columns == column)[0])
-        dtype = np.float32 if self.facts.precision == "float32" else np.float64
-        value = block.values[:, position].astype(dtype)[:, None]
+        value = block.values[:, position, None]
         cut = tests.threshold[nodes][None, :]
-        low = value <= cut if self.facts.comparison == "<=" else value < cut
+        low = is_low(value, cut, self.facts.precision, self.facts.comparison)
         return np.where(np.isnan(value), tests.missing_low[nodes][None, :], low)
 
     def describe(
@@ -188,7 +188,8 @@ class BoxSpace:
         order = np.argsort(told_apart, kind="stable")
         largest = np.empty(n_cells, dtype=np.int64)
         largest[cell_of[order]] = order
-        apart = np.bincount(cell_of, weights=told_apart, minlength=n_cells)
+        apart = np.zeros(n_cells)
+        np.add.at(apart, cell_of, told_apart)
         if not finite:
             return largest, profile[largest], None, apart
         n_profiles = [0] * n_cells

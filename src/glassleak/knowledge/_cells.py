@@ -123,10 +123,12 @@ def same_rows(
     if not len(table):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     rng = np.random.default_rng(20240)
-    weights = rng.integers(0, 2**64, size=table.shape[1], dtype=np.uint64)
+    weights: npt.NDArray[np.uint64] = rng.integers(
+        0, 2**64, size=(table.shape[1],), dtype=np.uint64
+    )
     sums = np.zeros(len(table), dtype=np.uint64)
-    for column, weight in zip(table.T, weights, strict=True):
-        mixed = (column.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * weight
+    for c, weight in enumerate(weights):
+        mixed = (table[:, c].astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * weight
         mixed ^= mixed >> np.uint64(29)
         sums += mixed * np.uint64(0xBF58476D1CE4E5B9)
     _, first, inverse = np.unique(sums, return_index=True, return_inverse=True)

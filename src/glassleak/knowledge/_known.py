@@ -101,7 +101,7 @@ def _half_gap(values: npt.NDArray[np.float64]) -> float:
 def _lookup_decisions(
     distinct: npt.NDArray[np.float64], where: list[int], gaps: list[float]
 ) -> Decisions:
-    """Tests that find which line of `distinct` (sorted) a profile matches in the columns `where`."""
+    """Tests that find which line of `distinct` (sorted) a profile matches."""
     column: list[int] = []
     threshold: list[float] = []
     low: list[int] = []

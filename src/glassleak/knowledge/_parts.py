@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import UnsupportedModelError
+from glassleak.knowledge._compare import is_low
 from glassleak.models import Exact, Forest, Label, Model, RuleList, Tree, node_depths
 
 
@@ -73,7 +74,7 @@ class Part:
     @property
     def by_class(self) -> bool:
         """Whether the counts are per class."""
-        return self.counts.shape[1] > 1
+        return bool(self.counts.shape[1] > 1)
 
 
 @dataclass(frozen=True)
@@ -198,14 +199,12 @@ def follow(
     tests: Decisions, precision: str, comparison: str, values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.int32]:
     """The group each row of `values` reaches."""
-    rounded = values.astype(np.float32 if precision == "float32" else np.float64)
     node = np.zeros(len(values), dtype=np.int32)
     active = np.flatnonzero(tests.group[node] < 0)
     while active.size:
         here = node[active]
-        value = rounded[active, tests.column[here]]
-        cut = tests.threshold[here]
-        low = value <= cut if comparison == "<=" else value < cut
+        value = values[active, tests.column[here]]
+        low = is_low(value, tests.threshold[here], precision, comparison)
         low = np.where(np.isnan(value), tests.missing_low[here], low)
         node[active] = np.where(low, tests.low[here], tests.high[here])
         active = active[tests.group[node[active]] < 0]

@@ -7,6 +7,7 @@ attribute has as many classes as it has intervals between thresholds, whatever i
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from glassleak.knowledge._compare import is_low
 from glassleak.schema import Attribute, Numeric, Ordinal, Schema
 
 # Attributes with more levels than this are cut at thresholds without listing their levels.
@@ -87,15 +89,6 @@ def profile_space(
     return Space(tuple(blocks), len(columns))
 
 
-def _below(
-    values: npt.NDArray[np.float64], cuts: npt.NDArray[np.float64], precision: str, comparison: str
-) -> npt.NDArray[np.bool_]:
-    """Which side of every cut a value falls, compared exactly as the model compares."""
-    rounded = values.astype(np.float32 if precision == "float32" else np.float64)[:, None]
-    side: npt.NDArray[np.bool_] = rounded <= cuts if comparison == "<=" else rounded < cuts
-    return side
-
-
 def _grouped(
     levels: npt.NDArray[np.float64],
     cuts: Sequence[npt.NDArray[np.float64]],
@@ -103,7 +96,7 @@ def _grouped(
     comparison: str,
 ) -> tuple[npt.NDArray[np.float64], tuple[int, ...]]:
     """Group listed levels by the outcome of every test on their columns."""
-    tests = [_below(levels[:, i], cut, precision, comparison) for i, cut in enumerate(cuts)]
+    tests = [is_low(levels[:, i, None], cut, precision, comparison) for i, cut in enumerate(cuts)]
     # A missing value takes its own way at every node, so it is told apart from everything.
     signature = np.column_stack([*tests, np.isnan(levels).any(axis=1)])
     _, first, sizes = np.unique(signature, axis=0, return_index=True, return_counts=True)
@@ -119,13 +112,13 @@ def _cut(
     low, high = float(attribute.low), float(attribute.high)
     if step is None:
         edges = [low, *[float(t) for t in cuts if low < t < high], high]
-        middles = np.array([(a + b) / 2 for a, b in zip(edges[:-1], edges[1:], strict=True)])
+        middles = np.array([(a + b) / 2 for a, b in itertools.pairwise(edges)])
         values, sizes = middles, None
     else:
         n_levels = (attribute.size or 0) - int(attribute.missing)
         ends = [_levels_below(low, step, n_levels, float(t), precision, comparison) for t in cuts]
         marks = sorted({0, n_levels, *ends})
-        spans = list(zip(marks[:-1], marks[1:], strict=True))
+        spans = list(itertools.pairwise(marks))
         values = np.array([low + step * ((a + b - 1) // 2) for a, b in spans])
         sizes = tuple(b - a for a, b in spans)
     if attribute.missing:
@@ -142,7 +135,7 @@ def _levels_below(
     while start < stop:
         middle = (start + stop) // 2
         value = np.array([low + step * middle])
-        if _below(value, np.array([cut]), precision, comparison)[0, 0]:
+        if is_low(value, np.array([cut]), precision, comparison)[0]:
             start = middle + 1
         else:
             stop = middle

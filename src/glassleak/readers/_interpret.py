@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from glassleak.errors import UnsupportedModelError
+from glassleak.errors import ModelTooLargeError, UnsupportedModelError
 from glassleak.models import Model
 from glassleak.readers._imodels import read_imodels
 from glassleak.readers._lightgbm import read_lightgbm_state
@@ -52,10 +52,15 @@ def interpret(root: Any, limits: Limits) -> Interpretation:
     model: Model | None = None
     problem: UnsupportedModelError | None = None
     try:
-        model = _read(root, limits)
-    except UnsupportedModelError as error:
-        problem = error
-    return Interpretation(model, problem, scan(root, model))
+        try:
+            model = _read(root, limits)
+        except UnsupportedModelError as error:
+            problem = error
+        return Interpretation(model, problem, scan(root, model))
+    except RecursionError:
+        raise ModelTooLargeError("nested too deeply") from None
+    except MemoryError:
+        raise ModelTooLargeError("takes more memory than there is") from None
 
 
 def _read(root: Any, limits: Limits) -> Model:

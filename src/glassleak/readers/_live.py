@@ -97,8 +97,10 @@ class _Converter:
 
 def _own_reduce(kind: type) -> bool:
     """Whether a class says itself what pickle is to store."""
-    return (
-        kind.__reduce__ is not object.__reduce__ or kind.__reduce_ex__ is not object.__reduce_ex__
+    own: Any = kind
+    plain: Any = object
+    return bool(
+        own.__reduce__ is not plain.__reduce__ or own.__reduce_ex__ is not plain.__reduce_ex__
     )
 
 

@@ -41,8 +41,10 @@ def read_forest_classifier(state: State, limits: Limits) -> Forest:
         draws = _drawn_at_root(members[0])
     columns, classes = column_names(state, limits), class_labels(state)
     check_width(len(members), len(columns), limits)
-    weights = stated_weights(state.get("class_weight"), classes)
-    if bootstrap and _weights_steer(state) and state.get("class_weight") != "balanced_subsample":
+    setting = state.get("class_weight")
+    weights = stated_weights(setting, classes)
+    per_tree = isinstance(setting, str) and setting == "balanced_subsample"
+    if bootstrap and _weights_steer(state) and not per_tree:
         weights = UNWEIGHTED  # they decided which rows were drawn and are not in the counts
     context = Context(columns, classes, limits, draws=draws, class_weights=weights)
     trees, notes = _trees(state, members, limits, lambda _: context)

@@ -236,12 +236,12 @@ def provenance(state: State, notes: tuple[str, ...] = (), **more: Any) -> Proven
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, levels: int = 3) -> Any:
     """Settings travel in JSON, so whatever is not a plain value is named and not kept."""
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, dict) and len(value) <= 1000:
-        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, dict) and len(value) <= 1000 and levels:
+        return {str(k): _plain(v, levels - 1) for k, v in value.items()}
     return f"<{type(value).__name__}>"

@@ -9,6 +9,7 @@ description is read as data, whatever types it names.
 
 from __future__ import annotations
 
+import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -34,18 +35,21 @@ _WORDS = {"true": True, "false": False}
 
 def decode_skops(path: Path, limits: Limits) -> Any:
     """The object graph described by the file at `path`."""
-    try:
-        archive = zipfile.ZipFile(path)
-    # zipfile believes what a damaged archive says about itself, and fails in many ways.
-    except Exception as error:
-        raise MalformedModelError(f"damaged archive: {error}", path.name) from None
-    with archive:
+    with _opened(path, path.name) as archive:
         try:
             return _Decoder(archive, limits).decode()
         except RecursionError:
             raise ModelTooLargeError("nested too deeply", path.name) from None
         except MemoryError:
             raise ModelTooLargeError("takes more memory than there is", path.name) from None
+
+
+def _opened(file: Path | io.BytesIO, place: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    # zipfile believes what a damaged archive says about itself, and fails in many ways.
+    except Exception as error:
+        raise MalformedModelError(f"damaged archive: {error}", place) from None
 
 
 class _Decoder:
@@ -55,9 +59,13 @@ class _Decoder:
         self.memo: dict[int, Any] = {}
         self.arrays: dict[str, Any] = {}
         self.values = 0
-        unpacked = sum(info.file_size for info in archive.infolist())
-        if unpacked > limits.unpacked_bytes:
-            raise ModelTooLargeError(f"unpacks to {unpacked:,} bytes")
+        self.unpacked = 0
+        self._check_size(archive, "archive")
+
+    def _check_size(self, archive: zipfile.ZipFile, place: str) -> None:
+        self.unpacked += sum(info.file_size for info in archive.infolist())
+        if self.unpacked > self.limits.unpacked_bytes:
+            raise ModelTooLargeError(f"unpacks to {self.unpacked:,} bytes", place)
 
     def decode(self) -> Any:
         if _SCHEMA not in self.members:
@@ -71,14 +79,17 @@ class _Decoder:
         return self.node(schema, "model", 0)
 
     def _member(self, name: str, place: str) -> bytes:
-        info = self.members[name]
+        return self._unpacked(self.archive, self.members[name], place)
+
+    def _unpacked(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: str) -> bytes:
+        name = info.filename
         if info.compress_type not in _METHODS:
             raise UnsupportedModelError(
                 f"{name!r} is compressed with a method glassleak does not unpack", place
             )
         try:
-            # zipfile stops at the declared size, so the sum checked above bounds what is read.
-            with self.archive.open(info) as stream:
+            # zipfile stops at the declared size, so the sum checked before bounds what is read.
+            with archive.open(info) as stream:
                 return stream.read(info.file_size + 1)
         except MemoryError:
             raise
@@ -117,7 +128,9 @@ class _Decoder:
         if loader == "JsonNode":
             if not isinstance(content, str):
                 raise MalformedModelError("expected JSON text", place)
-            return parse_json(content, self.limits, place, constants=True)
+            value = parse_json(content, self.limits, place, constants=True)
+            self._check_nesting(value, depth, place)
+            return value
         if loader == "DictNode":
             found = self._dict(content, place, depth)
             return _keyed(found, _key_types(node.get("key_types")))
@@ -126,9 +139,21 @@ class _Decoder:
             return tuple(items) if loader == "TupleNode" else items
         if loader == "NdArrayNode":
             return self._array(node, place, depth)
+        if loader == "SparseMatrixNode":
+            return self._sparse(node, place)
         if loader in ("TypeNode", "FunctionNode"):
             return Reference(_text(node, "__module__", place), _text(node, "__class__", place))
         return self._instance(node, place, depth)
+
+    def _check_nesting(self, value: Any, depth: int, place: str) -> None:
+        """Plain values are described by JSON text inside the JSON; they count like all others."""
+        level = [value]
+        while level := [item for item in level if isinstance(item, dict | list)]:
+            depth += 1
+            level = [i for c in level for i in (c.values() if isinstance(c, dict) else c)]
+            self.values += len(level)
+            if depth > self.limits.nesting or self.values > self.limits.values:
+                raise ModelTooLargeError("nested too deeply or too many values", place)
 
     def _dict(self, content: Any, place: str, depth: int) -> dict[Any, Any]:
         if not isinstance(content, dict):
@@ -157,6 +182,21 @@ class _Decoder:
         flat = isinstance(shape, tuple | list) and len(shape) == 1
         # Object arrays of more dimensions are stored as nested lists; their nesting tells enough.
         return out if flat else items
+
+    def _sparse(self, node: dict[str, Any], place: str) -> State:
+        """A sparse matrix is an archive of arrays inside the archive."""
+        state = State(_text(node, "__module__", place), _text(node, "__class__", place))
+        name = _text(node, "file", place)
+        if name not in self.members:
+            raise MalformedModelError(f"the archive lacks {name!r}", place)
+        inner = _opened(io.BytesIO(self._member(name, place)), place)
+        with inner:
+            self._check_size(inner, place)
+            for info in inner.infolist():
+                key = info.filename.removesuffix(".npy")
+                content = self._unpacked(inner, info, place)
+                state.attributes[key] = array_from_npy(content, f"{place}.{key}")
+        return state
 
     def _instance(self, node: dict[str, Any], place: str, depth: int) -> State:
         state = State(_text(node, "__module__", place), _text(node, "__class__", place))

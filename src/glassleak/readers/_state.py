@@ -81,6 +81,16 @@ class Visited:
     owner: State | None
 
 
+_NUMBERS = (int, float, type(None))
+_KEY_LENGTH = 80
+
+
+def _short(key: Any) -> str:
+    """A key as it appears in paths: a stranger's keys may be megabytes long."""
+    text = str(key)
+    return text if len(text) <= _KEY_LENGTH else f"{text[:_KEY_LENGTH]}…"
+
+
 def walk(root: Any, max_values: int = 5_000_000) -> Iterator[Visited]:
     """Every value reachable from `root`, containers before their contents, each object once.
 
@@ -108,15 +118,17 @@ def _children(visited: Visited) -> Iterator[Visited]:
     value, path = visited.value, visited.path
     if isinstance(value, State):
         for key, item in value.attributes.items():
-            yield Visited(f"{path}.{key}", item, value)
+            yield Visited(f"{path}.{_short(key)}", item, value)
         for i, item in enumerate(value.args):
             yield Visited(f"{path}.args[{i}]", item, value)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield Visited(f"{path}[{key!r}]", item, visited.owner)
+            yield Visited(f"{path}[{_short(repr(key))}]", item, visited.owner)
     elif isinstance(value, list | tuple | set):
         for i, item in enumerate(value):
-            yield Visited(f"{path}[{i}]", item, visited.owner)
+            # Millions of plain numbers in a list say nothing one by one.
+            if not isinstance(item, _NUMBERS):
+                yield Visited(f"{path}[{i}]", item, visited.owner)
     elif isinstance(value, np.ndarray) and value.dtype == object:
         for i, item in enumerate(value.ravel()):
             yield Visited(f"{path}[{i}]", item, visited.owner)

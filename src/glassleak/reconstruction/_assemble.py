@@ -18,12 +18,16 @@ from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.schema import Schema
 
 
-def assemble(facts: Published, schema: Schema, found: Histograms, started: float) -> Reconstruction:
+def assemble(
+    facts: Published, schema: Schema, found: Histograms, started: float, deadline: float
+) -> Reconstruction:
     """The chosen histogram as a checked `Reconstruction`."""
     cells, system = found.cells, found.system
     # Profiles per cell; a cell of a continuous attribute never pins a value down.
-    sizes = np.array(cells.n_profiles or [float("inf")] * len(cells), dtype=np.float64)
-    x = central_sample(found, schema, facts.columns)
+    sizes = np.full(len(cells), np.inf)
+    if cells.n_profiles is not None:
+        sizes = np.array(cells.n_profiles, dtype=np.float64)
+    x = central_sample(found, schema, facts.columns, deadline)
     unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
     values = cells.space.values(fill_rows(cells, system.cell[unknown]))
@@ -52,6 +56,7 @@ def assemble(facts: Published, schema: Schema, found: Histograms, started: float
         seconds=time.monotonic() - started,
         certificate=certificate,
         confidence=confidence,
+        alike=x[unknown],
         formulation="cells",
         details=found.details,
     )
@@ -124,7 +129,7 @@ def _with_statements(certificate: Certificate, n_rows: int, found: Histograms) -
         lines.append(f"it is the only table that does ({certificate.proof})")
     elif found.unique:
         lines.append(
-            f"every other consistent table differs only in values the model does not tell apart "
+            "every other consistent table differs only in values the model does not tell apart "
             f"({certificate.proof})"
         )
     elif certificate.unique is False:
@@ -133,12 +138,12 @@ def _with_statements(certificate: Certificate, n_rows: int, found: Histograms) -
         lines.append(f"whether others do is undecided ({certificate.proof})")
     certain = certificate.certain_rows
     lines.append(
-        f"{certain:,} of {n_rows:,} rows are in every consistent table: these people are provably in "
-        "the training set"
+        f"{certain:,} of {n_rows:,} rows are in every consistent table: these people are provably "
+        "in the training set"
     )
     if certificate.certain_in_part:
         lines.append(
-            f"{certificate.certain_in_part:,} more are certain up to values the model does not tell "
-            "apart"
+            f"{certificate.certain_in_part:,} more are certain up to values the model does not "
+            "tell apart"
         )
     return replace(certificate, statements=tuple(lines))

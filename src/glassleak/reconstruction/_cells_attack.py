@@ -145,10 +145,11 @@ def _open_pieces(
     lower, upper = lower.copy(), upper.copy()
     exact = lower == upper
     samples = np.repeat(np.where(exact, lower, 0)[None, :], n_samples, axis=0)
-    found_all, unique, proofs, methods = True, True, [], []
+    found_all, proofs, methods = True, [], []
+    unique: bool | None = True
     for i, piece in enumerate(pieces):
         tell("solving", 0.3 + 0.6 * i / len(pieces))
-        share = (deadline - time.monotonic()) / (len(pieces) - i)
+        share = 0.9 * (deadline - time.monotonic()) / (len(pieces) - i)
         piece_deadline = time.monotonic() + share
         solution = solve_component(
             piece.matrix, piece.target, piece.lower, piece.upper,
@@ -161,9 +162,10 @@ def _open_pieces(
             proofs.append("no consistent table was found within the budget")
             continue
         methods.append(solution.method)
+        sampling = _SAMPLING_SHARE * max(0.0, piece_deadline - time.monotonic())
         drawn = sample_solutions(
             piece.matrix, piece.target, piece.lower, piece.upper, n_samples,
-            deadline=time.monotonic() + _SAMPLING_SHARE * max(0.0, piece_deadline - time.monotonic()),
+            deadline=time.monotonic() + sampling,
             seed=seed, start=solution.x, weight=cells.n_told_apart[system.cell[piece.unknowns]],
         )  # fmt: skip
         witnesses = np.vstack([*drawn, solution.x])

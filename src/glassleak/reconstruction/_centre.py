@@ -7,6 +7,7 @@ samples is smallest.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,23 +24,29 @@ IntArray = npt.NDArray[np.int64]
 _COMPARED_ROWS = 2_000
 
 
-def central_sample(found: Histograms, schema: Schema, columns: Sequence[str]) -> IntArray:
-    """The sampled histogram with the smallest mean distance to the other samples."""
-    assert found.x is not None
-    samples = np.unique(found.samples, axis=0)
-    n_rows = int(found.x.sum())
-    if len(samples) < 3 or n_rows > _COMPARED_ROWS:
-        return found.samples[0]
+def central_sample(
+    found: Histograms, schema: Schema, columns: Sequence[str], deadline: float
+) -> IntArray:
+    """The sampled histogram with the smallest mean distance to the other samples.
+
+    Distances are worked out sample by sample until `deadline`; those not reached are not
+    considered.
+    """
+    samples: IntArray = np.unique(found.samples, axis=0)
+    if len(samples) < 3 or int(samples[0].sum()) > _COMPARED_ROWS:
+        first: IntArray = found.samples[0]
+        return first
     space = found.cells.space
-    tables = [
-        pd.DataFrame(
-            space.values(fill_rows(found.cells, np.repeat(found.system.cell, sample), seed=i)),
-            columns=list(columns),
-        )
-        for i, sample in enumerate(samples)
-    ]
-    distance = np.zeros((len(tables), len(tables)))
-    for i in range(len(tables)):
+    tables: list[pd.DataFrame] = []
+    total = np.zeros(len(samples))
+    for i, sample in enumerate(samples):
+        rows = fill_rows(found.cells, np.repeat(found.system.cell, sample), seed=i)
+        tables.append(pd.DataFrame(space.values(rows), columns=list(columns)))
         for j in range(i):
-            distance[i, j] = distance[j, i] = reconstruction_error(tables[i], tables[j], schema)
-    return samples[int(np.argmin(distance.sum(axis=1)))]
+            apart = reconstruction_error(tables[i], tables[j], schema)
+            total[i] += apart
+            total[j] += apart
+        if i >= 2 and time.monotonic() > deadline:
+            break
+    chosen: IntArray = samples[int(np.argmin(total[: len(tables)]))]
+    return chosen

@@ -36,10 +36,7 @@ def explain_conflict(
         lower, upper = piece.lower, piece.upper
     oracle = _Oracle(matrix, target, lower, upper, deadline)
     core = _quick_explain(oracle, list(range(len(target))))
-    leaves = [
-        f"{where(facts, system.names[equations[i]])} ({_rows(facts, system.names[equations[i]], int(target[i]))})"
-        for i in core
-    ]
+    leaves = [_named(facts, system.names[equations[i]], int(target[i])) for i in core]
     shown = "; ".join(leaves[:_LISTED])
     more = f"; and {len(leaves) - _LISTED} more" if len(leaves) > _LISTED else ""
     kind = "minimal" if oracle.decided else "not yet minimal"
@@ -51,9 +48,9 @@ def explain_conflict(
     return error
 
 
-def _rows(facts: Published, name: npt.NDArray[np.int64], count: int) -> str:
+def _named(facts: Published, name: npt.NDArray[np.int64], count: int) -> str:
     of = f" of class {facts.classes[int(name[2])]!r}" if name[2] >= 0 else ""
-    return f"{count} rows{of}"
+    return f"{where(facts, name)} ({count} rows{of})"
 
 
 class _Oracle:

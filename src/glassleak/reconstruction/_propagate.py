@@ -36,7 +36,8 @@ class Bounds:
 
     @property
     def fixed(self) -> npt.NDArray[np.bool_]:
-        return self.lower == self.upper
+        settled: npt.NDArray[np.bool_] = self.lower == self.upper
+        return settled
 
 
 def propagate(

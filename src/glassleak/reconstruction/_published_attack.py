@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from glassleak.errors import BudgetExhaustedError, InconsistentModelError
@@ -52,6 +53,15 @@ def attack_as_published(
         seconds=found.seconds,
         certificate=certificate,
         confidence=np.full(len(found.table), np.nan),
+        alike=_alike(found.table, found.labels),
         formulation=formulation,
         details={"variables": found.n_variables, "constraints": found.n_constraints},
     )
+
+
+def _alike(values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How many rows equal each row, itself included."""
+    _, inverse, counts = np.unique(
+        np.column_stack([values, labels]), axis=0, return_inverse=True, return_counts=True
+    )
+    return counts[inverse.reshape(-1)]

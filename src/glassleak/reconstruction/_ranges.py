@@ -134,8 +134,8 @@ def full_column_rank(matrix: sp.csr_array) -> bool:
     if n_columns > n_rows or n_columns > _RANK_LIMIT:
         return False
     work = matrix.toarray().astype(np.int64)
-    row = 0
     for column in range(n_columns):
+        row = column  # every column so far had a pivot
         pivots = np.flatnonzero(work[row:, column])
         if not pivots.size:
             return False
@@ -149,5 +149,4 @@ def full_column_rank(matrix: sp.csr_array) -> bool:
         if below.size:
             factor = work[below, column][:, None]
             work[below, column:] = (work[below, column:] - factor * work[row, column:]) % _PRIME
-        row += 1
     return True

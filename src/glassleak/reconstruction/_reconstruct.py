@@ -83,7 +83,7 @@ def reconstruct(
     if schema is None:
         if isinstance(model, Sequence):
             raise SchemaError("several models need a schema")
-        schema = Schema.infer(model)
+        schema = Schema.infer(model.split_evidence())
     deadline = started + budget_seconds
     if formulation in ("rows-cp", "rows-milp"):
         if not isinstance(model, Forest) or known != Known():
@@ -106,4 +106,4 @@ def reconstruct(
         raise BudgetExhaustedError(
             f"no consistent table was found in {budget_seconds:g} s; {found.proof}"
         )
-    return assemble(facts, schema, found, started)
+    return assemble(facts, schema, found, started, deadline)

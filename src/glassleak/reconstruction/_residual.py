@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from glassleak.reconstruction._attempts import Attempts
@@ -92,7 +93,7 @@ def sample_solutions(
     deadline: float,
     seed: int,
     start: IntArray | None = None,
-    weight: IntArray | None = None,
+    weight: npt.NDArray[np.float64] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> list[IntArray]:
     """Up to `n` solutions, spread over the set of all solutions as well as time allows.
@@ -101,7 +102,7 @@ def sample_solutions(
     ----------
     start : int array, optional
         A solution to begin with; otherwise one is sought.
-    weight : int array, optional
+    weight : float array, optional
         How many profiles each unknown stands for: tables are drawn in proportion to the number of
         ways to fill them with profiles.  By default 1 each.
 

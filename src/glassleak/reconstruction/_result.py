@@ -67,6 +67,8 @@ class Reconstruction:
     confidence : float array
         Per row: 1 for rows every consistent table contains, otherwise the share of sampled
         consistent tables that contain it, divided by the profiles its cell could stand for.
+    alike : int array
+        Per row: how many rows of the table share its cell and class, itself included.
     formulation : str
     details : dict
         Sizes, methods and timings of the steps.
@@ -79,5 +81,6 @@ class Reconstruction:
     seconds: float
     certificate: Certificate
     confidence: npt.NDArray[np.float64]
+    alike: npt.NDArray[np.int64]
     formulation: str
     details: dict[str, Any] = field(default_factory=dict)

@@ -7,7 +7,6 @@ file must not style, hide or forge what the report says.
 from __future__ import annotations
 
 from rich.console import Console, Group
-from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -91,14 +90,18 @@ def _facts(audit: Audit) -> Table:
     return table
 
 
-def _finding(finding: Finding) -> Padding:
+def _finding(finding: Finding) -> Table:
+    # A grid and not spaces: wrapped lines must stay under the text they belong to.
     title = Text(printable(finding.title), style="" if finding.effect == "note" else "bold")
-    body = [Text.assemble(_MARKS[finding.effect], " ", title)]
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=3, justify="right", no_wrap=True)
+    grid.add_column()
+    grid.add_row(Text.assemble(_MARKS[finding.effect]), title)
     if finding.detail:
-        body.append(Text(f"  {printable(finding.detail, 2000)}"))
+        grid.add_row("", Text(printable(finding.detail, 2000)))
     if finding.remedy:
-        body.append(Text(f"  → {printable(finding.remedy, 2000)}", style="cyan"))
-    return Padding(Group(*body), (0, 0, 0, 2))
+        grid.add_row(Text("→", style="cyan"), Text(printable(finding.remedy, 2000), style="cyan"))
+    return grid
 
 
 def _print_coverage(audit: Audit, console: Console) -> None:

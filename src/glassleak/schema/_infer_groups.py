@@ -18,6 +18,8 @@ Block = npt.NDArray[np.uint8]
 ENOUGH = 5.0
 MIN_ROWS = 5
 MIN_ROWS_WITHOUT_NAMES = 20
+# Nobody cuts one number into more overlapping bins, and comparing all pairs of columns is dear.
+_MAX_BINS = 100
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ def _with_evidence(ones: npt.NDArray[np.int64], n_rows: int, complete: bool) -> 
 
 def _bins(block: Block, hint: Hint) -> Group | None:
     """Overlapping intervals of one line: few combinations, in an order that keeps each together."""
+    if len(hint.members) > _MAX_BINS:
+        return None
     part = block[:, list(hint.members)]
     kept = _related(part)
     if len(kept) < 2:

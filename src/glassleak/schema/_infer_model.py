@@ -7,7 +7,7 @@ nothing, it only supports, and only as far as the model had chances to show othe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,16 +38,16 @@ def infer_from_model(evidence: SplitEvidence) -> Schema:
         _single(c, evidence.thresholds.get(c), _tells_0_from_1(c, i, evidence))
         for i, c in enumerate(evidence.columns)
     ]
-    binary = [
+    binary = {
         i
         for i, (attribute, _) in enumerate(singles)
         if isinstance(attribute, Binary) and evidence.splits[i] > 0
-    ]
+    }
     groups: list[_Exclusive] = []
     # Where no leaf is smaller, a few people with two of the values could never be seen.
     if evidence.smallest_leaf == 1:
-        for hint in hints(evidence.columns, binary):
-            groups += _resolve(hint, evidence)
+        for hint in hints(evidence.columns, range(len(evidence.columns))):
+            groups += _resolve(hint, binary, evidence)
     in_group = {member: group for group in groups for member in group.members}
 
     taken = set(evidence.columns)
@@ -148,22 +148,26 @@ class _Exclusive:
     members: tuple[int, ...]
     prefix: str
     expected: float
+    whole: bool  # whether no column of that name is left out, whose people would have none
 
 
-def _resolve(hint: Hint, evidence: SplitEvidence) -> list[_Exclusive]:
+def _resolve(hint: Hint, binary: Set[int], evidence: SplitEvidence) -> list[_Exclusive]:
     """The columns of `hint` as one attribute, or its parts, as far as the model supports it."""
-    index = np.array(hint.members)
+    index = np.array([m for m in hint.members if m in binary], dtype=np.intp)
+    if len(index) < 2:
+        return []
     together = evidence.together[index][:, index].toarray()
     if (together + together.T)[~np.eye(len(index), dtype=bool)].any():
-        return [group for child in hint.children for group in _resolve(child, evidence)]
+        return [group for child in hint.children for group in _resolve(child, binary, evidence)]
     rate = evidence.splits[index] / max(int(evidence.splits.sum()), 1)
     chances = np.outer(evidence.below[index], rate)
     expected = chances + chances.T
     kept = _supported(expected, evidence.high_rows[index], evidence.n_rows)
     if len(kept) < 2:
-        return [group for child in hint.children for group in _resolve(child, evidence)]
+        return [group for child in hint.children for group in _resolve(child, binary, evidence)]
     weakest = min(expected[a, b] for a in kept for b in kept if a != b)
-    return [_Exclusive(tuple(index[kept].tolist()), hint.prefix, float(weakest))]
+    whole = len(kept) == len(hint.members)
+    return [_Exclusive(tuple(index[kept].tolist()), hint.prefix, float(weakest), whole)]
 
 
 def _supported(
@@ -193,7 +197,8 @@ def _supported(
 def _categorical(name: str, group: _Exclusive, evidence: SplitEvidence) -> tuple[Attribute, Guess]:
     columns = tuple(evidence.columns[i] for i in group.members)
     chances = _chances_without(group.members, columns, evidence)
-    absent = evidence.somebody_without(columns) or chances < _ENOUGH_WITHOUT
+    seen = evidence.somebody_without(columns)
+    absent = seen or not group.whole or chances < _ENOUGH_WITHOUT
     reason = (
         f"no split of the model is on one of them where another is 1, although "
         f"{group.expected:,.0f} or more would be expected for each two unrelated columns"

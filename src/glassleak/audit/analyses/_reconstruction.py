@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from glassleak.audit._analysis import Analysis, Subject
-from glassleak.audit._finding import AnalysisResult, Finding
+from glassleak.audit._finding import AnalysisResult, Effect, Finding
+from glassleak.audit._policy import Policy
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.models import Forest
 from glassleak.reconstruction import (
@@ -16,6 +17,17 @@ from glassleak.reconstruction import (
 )
 from glassleak.schema import Schema
 
+_INFERRED = (
+    "which profiles are possible was inferred from the model alone (give a schema to be sure); "
+    "where in doubt more were taken to be possible"
+)
+_REMEDY = (
+    "Publish without counts, with far fewer or larger leaves and fewer trees, or train a "
+    "differentially private model."
+)
+# Matching a random table with tens of thousands of rows takes minutes and says nothing more.
+_BASELINE_ROWS = 500
+
 
 def _run(subject: Subject) -> AnalysisResult:
     model = subject.model
@@ -24,28 +36,35 @@ def _run(subject: Subject) -> AnalysisResult:
     assumptions: tuple[str, ...] = ()
     schema = subject.schema
     if schema is None:
-        schema = Schema.infer(model)
-        assumptions = (
-            "which profiles are possible was inferred from the model alone (give a schema to be "
-            "sure); where in doubt more were taken to be possible",
-        )
+        schema = Schema.infer(model.split_evidence())
+        assumptions = (_INFERRED,)
     try:
         found = reconstruct(
             model, schema, budget_seconds=max(1.0, subject.remaining()), seed=subject.seed
         )
     except (UnsupportedModelError, ModelTooLargeError, BudgetExhaustedError) as error:
         return AnalysisResult("not assessed", reason=str(error), assumptions=assumptions)
-    evidence = _evidence(found) | _against_data(found, subject, schema)
-    return AnalysisResult("done", (_finding(found, evidence),), assumptions=assumptions)
+    evidence = _evidence(found, subject.policy) | _against_data(found, subject, schema)
+    finding = _finding(found, evidence, subject.policy)
+    return AnalysisResult("done", (finding,), assumptions=assumptions)
 
 
-def _evidence(found: Reconstruction) -> dict[str, Any]:
+def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
     certificate = found.certificate
+    bounds = certificate.bounds
+    # A certain combination shared by enough people is a table cell like any other.
+    few = (bounds["minimum"] > 0) & (bounds["minimum"] < policy.min_people)
+    exposed = int(bounds.loc[few & (bounds["profiles"] == 1), "minimum"].sum())
     return {
         "rows": len(found.table),
         "status": found.status,
         "certain_rows": certificate.certain_rows,
+        "certain_rows_in_small_groups": exposed,
         "certain_up_to_indistinguishable_values": certificate.certain_in_part,
+        "expected_rows_right_in_small_groups": round(
+            float(found.confidence[found.alike < policy.min_people].sum()), 1
+        ),
+        "threshold": policy.min_people,
         "proof": certificate.proof,
         "statements": list(certificate.statements),
         "cells": found.details.get("cells"),
@@ -61,29 +80,40 @@ def _against_data(found: Reconstruction, subject: Subject, schema: Schema) -> di
     truth = data.loc[:, list(model.columns)]
     if len(truth) != len(found.table):
         return {}
-    baseline = random_baseline(model, schema, truth, repeats=3, seed=subject.seed)
+    some = truth.sample(min(len(truth), _BASELINE_ROWS), random_state=subject.seed)
+    baseline = random_baseline(model, schema, some, repeats=3, seed=subject.seed)
     return {
         "error": reconstruction_error(truth, found.table, schema),
         "error_of_random_guessing": baseline.mean,
     }
 
 
-def _finding(found: Reconstruction, evidence: dict[str, Any]) -> Finding:
+def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) -> Finding:
     rows, certain = evidence["rows"], evidence["certain_rows"]
-    how = " ".join(f"{line[0].upper()}{line[1:]}." for line in found.certificate.statements)
-    remedy = (
-        "Publish without counts, with far fewer or larger leaves and fewer trees, or train a "
-        "differentially private model."
-    )
+    exposed = evidence["certain_rows_in_small_groups"]
+    expected = evidence["expected_rows_right_in_small_groups"]
+    detail = " ".join(f"{line[0].upper()}{line[1:]}." for line in found.certificate.statements)
+    effect: Effect = "note"
+    if exposed:
+        effect = "fix"
+        detail += (
+            f" {exposed:,} of them share their values and class with fewer than "
+            f"{policy.min_people} people."
+        )
+    elif expected > policy.max_expected_share * rows:
+        effect = "refer"
+        detail += (
+            f" About {expected:,.0f} rows that describe fewer than {policy.min_people} people are "
+            "expected to be right."
+        )
     if found.status == "unique":
         title = f"All {rows:,} training rows can be reconstructed exactly"
     elif certain:
         title = f"{certain:,} of {rows:,} people are provably in the training set, row by row"
     else:
         title = "No training row follows with certainty from the counts"
-        remedy = ""
-    effect = "fix" if certain else "note"
-    return Finding("reconstruction.rows", title, how, effect, remedy, evidence)  # type: ignore[arg-type]
+    remedy = _REMEDY if effect != "note" else ""
+    return Finding("reconstruction.rows", title, detail, effect, remedy, evidence)
 
 
 def _several_trees(subject: Subject) -> bool:

@@ -96,8 +96,10 @@ def _noun(model: Model) -> str:
     return "rule" if isinstance(model, RuleList) else "leaf"
 
 
-def _plural(model: Model) -> str:
-    return "rules" if isinstance(model, RuleList) else "leaves"
+def _counted(number: int, model: Model) -> str:
+    """``1 leaf``, ``2,000 leaves``, ``3 rules``."""
+    plural = "rules" if isinstance(model, RuleList) else "leaves"
+    return f"{number:,} {_noun(model) if number == 1 else plural}"
 
 
 def _in_trees(model: Model) -> str:
@@ -108,11 +110,11 @@ def _shape(model: Model, groups: list[_Groups]) -> Finding:
     sizes = np.concatenate([g.people for g in groups])
     occupied = sizes[sizes > 0]
     smallest = int(occupied.min()) if occupied.size else 0
-    rows = f"{model.n_rows:,}" if model.n_rows is not None else "an unknown number of"
+    rows = f"{model.n_rows:,}" if model.n_rows is not None else "An unknown number of"
     return Finding(
         id="structure.shape",
-        title=f"{len(sizes):,} {_plural(model)}{_in_trees(model)} describe {rows} people; the "
-        f"smallest describes {smallest:,}",
+        title=f"{rows} people in {_counted(len(sizes), model)}{_in_trees(model)}; the smallest "
+        f"holds {smallest:,}",
         detail=f"Every {_noun(model)} publishes how many training rows it holds.",
         effect="note",
         evidence={
@@ -161,7 +163,7 @@ def _small_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[F
     return [
         Finding(
             id="structure.small-groups",
-            title=f"{evidence['groups']:,} {_plural(model)} describe fewer than {limit} people",
+            title=f"Fewer than {limit} people in {_counted(evidence['groups'], model)}",
             detail=f"{_who(evidence, model)} are in such a {_noun(model)}; {alone['people']:,} are "
             "alone in theirs, so its conditions describe one person.",
             effect="fix",
@@ -183,7 +185,7 @@ def _pure_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[Fi
     return [
         Finding(
             id="structure.pure-groups",
-            title=f"In {evidence['groups']:,} {_plural(model)} everybody has the same class",
+            title=f"Everybody has the same class in {_counted(evidence['groups'], model)}",
             detail=f"{_who(evidence, model)} are in such a {_noun(model)}: whoever knows that "
             "someone fits its conditions knows their class for certain.",
             effect="note" if policy.allow_pure_leaves else "fix",
@@ -207,8 +209,8 @@ def _small_classes(model: Model, groups: list[_Groups], policy: Policy) -> list[
     return [
         Finding(
             id="structure.small-classes",
-            title=f"{evidence['groups']:,} {_plural(model)} of {limit} or more people hold a class "
-            f"with fewer than {limit}",
+            title=f"A class has fewer than {limit} people in "
+            f"{_counted(evidence['groups'], model)} of {limit} or more",
             detail=f"{_who(evidence, model)} are in such a {_noun(model)}; the few who differ from "
             "the rest stand out.",
             effect="note" if policy.allow_small_classes else "fix",

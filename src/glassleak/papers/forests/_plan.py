@@ -18,7 +18,7 @@ from glassleak.papers.forests._setting import (
 
 TABLE_3_TREES = (1, 10, 30, 50, 80, 100)
 QUICK_TREES = (1, 10, 100)
-QUICK_COMPAS_TREES = (1, 10, 50, 100)
+QUICK_COMPAS_TREES = (1, 5, 10, 50, 100)
 SCALING_ROWS = {
     "compas": (25, 50, 100, 200, 300, 400, 500, 750, 1000, 1500),
     "adult": (25, 50, 100, 200, 300, 400, 500, 750),
@@ -30,6 +30,8 @@ ROWS_TREES = {"quick": (1, 5), "full": (1, 5, 10, 20)}
 PUBLISHED: tuple[Formulation, ...] = ("rows-cp", "rows-milp")
 
 BUDGET_SECONDS = {"quick": 5.0, "full": 60.0}
+# Shallow forests leave most to search: without enough time there is no table at all.
+SHALLOW_DEPTH, SHALLOW_BUDGET_SECONDS = 4, {"quick": 10.0, "full": 120.0}
 ROWS_BUDGET_SECONDS = {"quick": 10.0, "full": 120.0}
 
 
@@ -37,8 +39,10 @@ def budget_of(run: Run, options: Options) -> float:
     """Seconds allowed for a run."""
     if options.budget_seconds is not None:
         return options.budget_seconds
-    budgets = ROWS_BUDGET_SECONDS if run.formulation in PUBLISHED else BUDGET_SECONDS
-    return budgets[options.preset]
+    if run.formulation in PUBLISHED:
+        return ROWS_BUDGET_SECONDS[options.preset]
+    shallow = run.max_depth is not None and run.max_depth <= SHALLOW_DEPTH
+    return (SHALLOW_BUDGET_SECONDS if shallow else BUDGET_SECONDS)[options.preset]
 
 
 def seeds_of(options: Options) -> tuple[int, ...]:

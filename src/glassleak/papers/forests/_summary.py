@@ -78,19 +78,19 @@ def notes(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
     """How the two sides were measured."""
     listed = list(runs)
     seeds = ", ".join(map(str, seeds_of(options)))
-    ours = {f"{budget_of(r, options):g}" for r in listed if r.formulation == "auto"}
-    allowed = f"{' or '.join(sorted(ours))} s for each run"
+    ours = {budget_of(r, options) for r in listed if r.formulation == "auto"}
+    allowed = f"{_either(ours)} s for each run"
     lines = [
         "Published: five seeds, 16 threads (Intel Platinum 8260), hours allowed for each run.",
         f"Ours: preset {options.preset}, seed(s) {seeds}, {os.cpu_count()} processors, {allowed}.",
         "Our time includes the proof that the table is the only one, or the search for others.",
         'Means are over runs that found a table; "sure" rows are in every table with these counts.',
     ]
-    published = {f"{budget_of(r, options):g}" for r in listed if r.formulation in PUBLISHED}
+    published = {budget_of(r, options) for r in listed if r.formulation in PUBLISHED}
     if published:
         lines.append(
             "rows-cp and rows-milp are the published formulations run again (OR-Tools CP-SAT, and "
-            f"HiGHS where the paper had Gurobi), {' or '.join(sorted(published))} s allowed."
+            f"HiGHS where the paper had Gurobi), {_either(published)} s allowed."
         )
     if any(run.schema == "tight" for run in listed):
         lines.append(
@@ -98,6 +98,10 @@ def notes(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
             "dataset's own schema, where occupation and work class are attributes too."
         )
     return tuple(lines)
+
+
+def _either(budgets: set[float]) -> str:
+    return " or ".join(f"{seconds:g}" for seconds in sorted(budgets))
 
 
 def run_by_run(results: Results) -> Sheet | None:
