@@ -1,4 +1,4 @@
-"""The process that opens damaged files: ``python -m benchmarks._worker FOLDER SEED START STOP STEP``.
+"""The process that opens damaged files: ``python -m benchmarks._worker FOLDER SEED RANGE``.
 
 It announces every file before it opens it, so that the parent knows which one hung or killed it,
 and watches itself while reading: nothing may be started, written, fetched or imported.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._corpus import Seed
+from benchmarks._memory import peak
 from benchmarks._mutate import file_number
 from glassleak.errors import GlassleakError
 from glassleak.models import model_from_document
@@ -98,7 +99,7 @@ def main(folder: Path, seed: int, indices: range) -> None:
         own.write_bytes(content)
         out.write(json.dumps({"start": index}) + "\n")
         out.flush()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak()
         problem = None
         canary.events.clear()
         canary.on = True
@@ -108,7 +109,7 @@ def main(folder: Path, seed: int, indices: range) -> None:
             canary.on = False
             outcome, problem = "escaped", traceback.format_exc(limit=-6)
         canary.on = False
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        grown = peak() - before
         if canary.events:
             problem = f"something ran: {canary.events[:5]}"
         elif grown > MOST_GROWTH:

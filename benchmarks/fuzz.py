@@ -30,6 +30,7 @@ from benchmarks._mutate import damaged, file_number
 NAME = "fuzz"
 HELP = "open damaged and hostile files of every format"
 HANG_SECONDS = 10.0
+START_SECONDS = 120.0
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -49,12 +50,14 @@ class Tally:
     seconds: float = 0.0
 
     def add(self, index: int, kind: str, outcome: str, problem: str | None) -> None:
+        """Count one file."""
         self.outcomes[kind][outcome] += 1
         if problem:
             self.failures.append((index, kind, problem))
 
     @property
     def files(self) -> int:
+        """How many were counted."""
         return sum(sum(counter.values()) for counter in self.outcomes.values())
 
 
@@ -62,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    parser.add_argument("--sandboxed", type=int, default=40,
-                        help="pickles also sent through the real sandbox (default: 40)")  # fmt: skip
+    parser.add_argument("--sandboxed", type=int, default=40, metavar="N",
+                        help="pickles sent through the real sandbox (default: 40)")  # fmt: skip
     parser.add_argument("--only", type=int, metavar="INDEX",
                         help="open this one file again and show what happens")  # fmt: skip
     parser.add_argument("--keep", metavar="FILE", help="with --only: write the file here")
@@ -86,8 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if complete and not failures else 1
 
 
-def fuzz(corpus: tuple[Seed, ...], files: int, seed: int, workers: int = 1) -> Tally:
-    """Open `files` damaged files in `workers` processes."""
+def fuzz(
+    corpus: tuple[Seed, ...], files: int, seed: int, workers: int = 1,
+    worker: str = "benchmarks._worker", patience: float = HANG_SECONDS,
+) -> Tally:  # fmt: skip
+    """Open `files` damaged files in `workers` processes, each running the module `worker`."""
     tally, lock, started = Tally(), threading.Lock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -95,7 +101,7 @@ def fuzz(corpus: tuple[Seed, ...], files: int, seed: int, workers: int = 1) -> T
         with ThreadPoolExecutor(workers) as pool:
             shares = [range(k, files, workers) for k in range(workers)]
             jobs = [
-                pool.submit(_keep_working, folder, seed, share, tally, lock, corpus)
+                pool.submit(_Opener(folder, seed, tally, lock, worker, patience).run, share, corpus)
                 for share in shares
             ]
         for job in jobs:
@@ -104,66 +110,83 @@ def fuzz(corpus: tuple[Seed, ...], files: int, seed: int, workers: int = 1) -> T
     return tally
 
 
-def _keep_working(
-    folder: Path, seed: int, indices: range, tally: Tally, lock: threading.Lock,
-    corpus: tuple[Seed, ...],
-) -> None:  # fmt: skip
-    """Have the files opened; when the process dies or hangs, go on behind the one at fault."""
-    while indices:
-        done, fault = _one_process(folder, seed, indices, tally, lock)
-        indices = indices[done:]
-        if fault:
-            with lock:
-                kind = file_number(indices[0], seed, corpus)[0].kind
-                tally.add(indices[0], kind, "died", fault)
-            indices = indices[1:]
+@dataclass(frozen=True)
+class _Opener:
+    """Has files opened by one process after another."""
 
+    folder: Path
+    seed: int
+    tally: Tally
+    lock: threading.Lock
+    worker: str
+    patience: float
 
-def _one_process(
-    folder: Path, seed: int, indices: range, tally: Tally, lock: threading.Lock
-) -> tuple[int, str]:
-    """Run one worker; returns how many files it finished, and what went wrong, if anything."""
-    numbers = (seed, indices.start, indices.stop, indices.step)
-    command = [sys.executable, "-m", "benchmarks._worker", str(folder), *map(str, numbers)]
-    canary = folder / f"canary-{indices[0]}"
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
-        "GLASSLEAK_CANARY": str(canary),
-    }
-    errors = folder / f"errors-{indices[0]}.txt"
-    with errors.open("wb") as complaints:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=complaints, env=environment, text=True
-        )
+    def run(self, indices: range, corpus: tuple[Seed, ...]) -> None:
+        """When the process dies or hangs, go on behind the file at fault."""
+        while indices:
+            done, fault = self._one_process(indices)
+            indices = indices[done:]
+            if fault:
+                kind = file_number(indices[0], self.seed, corpus)[0].kind
+                with self.lock:
+                    self.tally.add(indices[0], kind, "died", fault)
+                indices = indices[1:]
+
+    def _one_process(self, indices: range) -> tuple[int, str]:
+        """How many files a process finished, and what went wrong with the next, if anything."""
+        numbers = (self.seed, indices.start, indices.stop, indices.step)
+        canary = self.folder / f"canary-{indices[0]}"
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
+            "GLASSLEAK_CANARY": str(canary),
+        }
+        errors = self.folder / f"errors-{indices[0]}.txt"
+        with errors.open("wb") as complaints:
+            process = subprocess.Popen(
+                [sys.executable, "-m", self.worker, str(self.folder), *map(str, numbers)],
+                stdout=subprocess.PIPE, stderr=complaints, env=environment, text=True,
+            )  # fmt: skip
+            try:
+                done = self._listen(process, len(indices), canary)
+            except _HungError as hung:
+                return hung.done, f"still busy after {self.patience:g} seconds"
+            finally:
+                process.kill()
+                process.wait()
+        if done == len(indices):
+            return done, ""
+        last = errors.read_text(errors="replace").strip()[-2000:]
+        return done, f"the process ended with {process.returncode}: {last}"
+
+    def _listen(self, process: subprocess.Popen[str], most: int, canary: Path) -> int:
         assert process.stdout is not None
         lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
-        done, waiting = 0, False
-        try:
-            while done < len(indices):
-                line = lines.get(timeout=HANG_SECONDS if waiting else 120)
-                if line is None:
-                    break
-                message = json.loads(line)
-                waiting = "start" in message
-                if waiting:
-                    continue
-                if canary.exists():
-                    message["problem"] = "code in the file was run"
-                    canary.unlink()
-                with lock:
-                    tally.add(*(message[k] for k in ("done", "kind", "outcome", "problem")))
-                done += 1
-        except queue.Empty:
-            return done, f"still busy after {HANG_SECONDS:g} seconds"
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
-    if done == len(indices):
-        return done, ""
-    last = errors.read_text(errors="replace").strip()[-2000:]
-    return done, f"the process ended with {process.returncode}: {last}"
+        done, busy = 0, False
+        while done < most:
+            try:
+                line = lines.get(timeout=self.patience if busy else START_SECONDS)
+            except queue.Empty:
+                raise _HungError(done) from None
+            if line is None:
+                break
+            message = json.loads(line)
+            busy = "start" in message
+            if busy:
+                continue
+            if canary.exists():
+                message["problem"] = "code in the file was run"
+                canary.unlink()
+            with self.lock:
+                self.tally.add(*(message[k] for k in ("done", "kind", "outcome", "problem")))
+            done += 1
+        return done
+
+
+class _HungError(Exception):
+    def __init__(self, done: int) -> None:
+        super().__init__(done)
+        self.done = done
 
 
 def _pump(stream: Any, lines: queue.Queue[str | None]) -> None:

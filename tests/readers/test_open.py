@@ -136,6 +136,14 @@ def test_files_of_other_kinds_have_a_problem_and_no_model(tmp_path: Path) -> Non
     assert open_model({"weights": [1]}).problem is not None
 
 
+def test_saved_rules_that_look_like_json(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    path.write_text("{age<=22,sex:Male}~1;not priors>3~0;default~1")
+    model = gl.read(path)
+    assert isinstance(model, gl.RuleList)
+    assert len(model) == 3
+
+
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "model.txt"
     path.write_bytes(b"tree\nname=\xff\xfe\n")

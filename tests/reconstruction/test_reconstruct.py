@@ -201,9 +201,7 @@ def test_wrong_use_is_refused(adult):
 
 
 def test_a_spent_budget_is_said(adult, monkeypatch):
-    monkeypatch.setattr(
-        "glassleak.reconstruction._cells_attack.solve_component", lambda *a, **k: None
-    )
+    monkeypatch.setattr("glassleak.reconstruction._survey.solve_component", lambda *a, **k: None)
     X, y = adult.data.head(100), adult.target.head(100)
     learner = RandomForestClassifier(5, max_depth=2, bootstrap=False, random_state=0)
     forest = gl.read(learner.fit(X, y))

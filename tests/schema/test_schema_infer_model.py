@@ -84,7 +84,8 @@ def evidence_on(column, thresholds, comparison="<="):
         ([24.5, 26.0], Numeric("a", 23, 27.5)),
         ([2.0], Numeric("a", 0, 4)),
         ([0.25], Numeric("a", -0.75, 1.25)),
-        ([0.5, 0.7], Numeric("a", 0.5 - (0.7 - 0.5), 0.7 + (0.7 - 0.5))),
+        ([0.5, 0.7], Numeric("a", -0.5, 1.7)),
+        ([3.25, 9.0], Numeric("a", -2.5, 14.75)),
         ([1e-35], Binary("a")),
         ([1e-20], Numeric("a", -1, 1)),
         ([1.0], Numeric("a", 0, 2)),
@@ -209,8 +210,8 @@ def test_rule_lists_support_nothing():
 
 
 def test_people_of_a_column_left_out_have_none_of_the_others():
-    table, labels, rng = people(2)
-    table, labels = table.copy(), labels.copy()
+    table, labels, _ = people(2)
+    table = table.copy()
     # One person has a fifth job; too few for the model to say anything about it.
     table[[f"job_{i}" for i in range(4)]] = table[[f"job_{i}" for i in range(4)]].mul(
         np.r_[0, np.ones(len(table) - 1, int)], axis=0

@@ -14,7 +14,7 @@ from glassleak.readers._limits import Limits
 # that starts or separates them.  A megabyte of "[],[],…" becomes twenty.
 _BYTES_PER = {"{": 200, "[": 64, ",": 40}
 # Numbers beyond floats can only be written with a large exponent or very many digits.
-_PERHAPS_TOO_LARGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
+_PERHAPS_TOO_LARGE = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 _MAX_INTEGER = 2**1000
 _PERHAPS_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -26,8 +26,9 @@ from glassleak.readers._state import State
 from glassleak.readers._typed import check_width
 
 TREE_NAMES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
-# Rows drawn again to check the seeds, all checked trees together.
+# Rows drawn again to check the seeds: of one tree at most, and of all checked trees together.
 _MAX_DRAWN = 50_000_000
+_MAX_CHECKED = 3_000_000
 
 
 def read_forest_classifier(state: State, limits: Limits) -> Forest:
@@ -206,7 +207,7 @@ def _verified(bagging: Bagging, trees: tuple[Tree, ...], n_rows: int | None) -> 
         return unknown, f"draws from more than {_MAX_DRAWN:,} rows are not repeated"
     bagging.check(len(trees), n_rows)
     # Spread over the forest: trees added later (warm start) may have drawn from other rows.
-    checked = min(len(trees), max(2, _MAX_DRAWN // size))
+    checked = min(len(trees), max(2, _MAX_CHECKED // size))
     for i in np.unique(np.linspace(0, len(trees) - 1, checked).astype(int)).tolist():
         drawn = np.count_nonzero(bagging.multiplicities_of(i, n_rows))
         if drawn != trees[i].n_rows:

@@ -35,17 +35,20 @@ def check_ids(schema: dict[str, Any], most: int, same_file: Callable[[str, str],
         value = stack.pop()
         comparison.spend()
         if isinstance(value, list):
-            stack.extend(value)
-        if not isinstance(value, dict):
+            stack.extend(item for item in value if isinstance(item, dict | list))
             continue
-        stack.extend(value.values())
+        inner = [item for item in value.values() if isinstance(item, dict | list)]
+        stack.extend(inner)
         known = value.get("__id__")
         if known is None or value.get("__loader__", "CachedNode") == "CachedNode":
             continue
         if not isinstance(known, int):
             raise MalformedModelError("an id that is no number", "schema.json")
         earlier = first.setdefault(known, value)
-        if earlier is not value and not comparison.equal(earlier, value):
+        # Mostly the same plain value again, which Python's own comparison settles at once.
+        if earlier is value or (not inner and earlier == value):
+            continue
+        if not comparison.equal(earlier, value):
             raise MalformedModelError(f"two different objects claim the id {known}", "schema.json")
 
 

@@ -15,6 +15,8 @@ _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"]\x00\x00", b"x\x01", b"x
 # ("c" or "(i", module, name), or with a container that is put into the memo at once.
 _OLD_PICKLE = re.compile(rb"(?:c|\(i)[A-Za-z_][\w.]*\r?\n[\w.]+\r?\n|\([ld]p|[\]})]q\x00")
 
+# CORELS also starts with a brace when it saves a rule of several conditions.
+_JSON = re.compile(rb"\{\s*[\"}]|\{\s*$|\[")
 _ARCHIVE = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -42,7 +44,7 @@ def sniff(path: Path) -> FileKind:
         return FileKind.PICKLE
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     # XGBoost's binary JSON also starts with a brace, followed by a type byte and a null.
-    if text[:1] in (b"{", b"[") and b"\x00" not in head:
+    if _JSON.match(text) and b"\x00" not in head:
         return FileKind.JSON
     if text and b"\x00" not in head:
         return FileKind.TEXT

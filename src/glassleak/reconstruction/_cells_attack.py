@@ -8,7 +8,6 @@ every one of them, which is at the same time the proof that the table is unique.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,17 +26,13 @@ from glassleak.knowledge import (
     profile_space,
     with_known_columns,
 )
-from glassleak.reconstruction._components import Component, components
+from glassleak.reconstruction._components import components
 from glassleak.reconstruction._conflict import explain_conflict
 from glassleak.reconstruction._propagate import propagate
-from glassleak.reconstruction._ranges import Ranges, ranges
-from glassleak.reconstruction._residual import Infeasible, sample_solutions, solve_component
+from glassleak.reconstruction._survey import Progress, survey
 from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
-Progress = Callable[[str, float], None]
-# Of the time left to a component, how much may go into sampling; the rest is for proofs.
-_SAMPLING_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -46,8 +41,6 @@ class Histograms:
 
     Attributes
     ----------
-    x : int array or None
-        The chosen histogram; ``None`` if none was found within the budget.
     samples : (k, unknowns) int array
         Consistent histograms, to judge how sure each row is.
     lower, upper : int arrays
@@ -62,7 +55,6 @@ class Histograms:
 
     cells: Cells
     system: System
-    x: IntArray | None
     samples: IntArray
     lower: IntArray
     upper: IntArray
@@ -89,6 +81,8 @@ def attack(
     ------
     InconsistentModelError
         No table is consistent with the counts; the message names a minimal conflicting set.
+    BudgetExhaustedError
+        None was found in time.
     """
     tell = progress or (lambda _step, _share: None)
     clock = _Clock()
@@ -113,86 +107,30 @@ def attack(
     }
     if bounds.conflict is not None:
         raise explain_conflict(facts, system, None, deadline)
-    pieces = components(system, bounds)
-    if not pieces:
-        everything = np.ones(system.n_unknowns, dtype=bool)
-        return Histograms(
-            cells, system, bounds.lower, bounds.lower[None, :], bounds.lower, bounds.upper,
-            everything, True, "bound propagation determines every count", details,
-        )  # fmt: skip
-    return _open_pieces(
-        facts, cells, system, bounds.lower, bounds.upper, pieces, deadline, seed, n_samples,
-        all_bounds, tell, details, clock,
-    )  # fmt: skip
-
-
-def _open_pieces(
-    facts: Published,
-    cells: Cells,
-    system: System,
-    lower: IntArray,
-    upper: IntArray,
-    pieces: list[Component],
-    deadline: float,
-    seed: int,
-    n_samples: int,
-    all_bounds: bool,
-    tell: Progress,
-    details: dict[str, Any],
-    clock: _Clock,
-) -> Histograms:
-    """Solve, sample and certify the components propagation left open."""
-    lower, upper = lower.copy(), upper.copy()
-    exact = lower == upper
-    samples = np.repeat(np.where(exact, lower, 0)[None, :], n_samples, axis=0)
-    found_all, proofs, methods = True, [], []
+    samples = np.repeat(np.where(bounds.fixed, bounds.lower, 0)[None, :], n_samples, axis=0)
+    low, high, exact = bounds.lower.copy(), bounds.upper.copy(), bounds.fixed.copy()
     unique: bool | None = True
-    for i, piece in enumerate(pieces):
-        tell("solving", 0.3 + 0.6 * i / len(pieces))
-        share = 0.9 * (deadline - time.monotonic()) / (len(pieces) - i)
-        piece_deadline = time.monotonic() + share
-        solution = solve_component(
-            piece.matrix, piece.target, piece.lower, piece.upper,
-            deadline=time.monotonic() + 0.6 * share, seed=seed,
-        )  # fmt: skip
-        if isinstance(solution, Infeasible):
-            raise explain_conflict(facts, system, piece, deadline)
-        if solution is None:
-            found_all, unique = False, False
-            proofs.append("no consistent table was found within the budget")
-            continue
-        methods.append(solution.method)
-        sampling = _SAMPLING_SHARE * max(0.0, piece_deadline - time.monotonic())
-        drawn = sample_solutions(
-            piece.matrix, piece.target, piece.lower, piece.upper, n_samples,
-            deadline=time.monotonic() + sampling,
-            seed=seed, start=solution.x, weight=cells.n_told_apart[system.cell[piece.unknowns]],
-        )  # fmt: skip
-        witnesses = np.vstack([*drawn, solution.x])
-        result = ranges(piece, witnesses, piece_deadline, everything=all_bounds)
-        _write(piece, result, lower, upper, exact)
-        # The first solution is a corner of the set: the samples, where there are any, say more.
-        typical = np.vstack(drawn) if drawn else witnesses
-        samples[:, piece.unknowns] = typical[np.arange(n_samples) % len(typical)]
-        unique = _and(unique, result.unique)
-        proofs.append(result.proof)
+    proofs = ["bound propagation determines every count"]
+    found = survey(
+        facts, system, components(system, bounds), cells.n_told_apart[system.cell],
+        n_samples=n_samples, all_bounds=all_bounds, deadline=deadline, seed=seed, tell=tell,
+    )  # fmt: skip
+    for one in found:
+        where = one.component.unknowns
+        low[where], high[where] = one.ranges.lower, one.ranges.upper
+        exact[where] = one.ranges.exact
+        samples[:, where] = one.samples[np.arange(n_samples) % len(one.samples)]
+        unique = _and(unique, one.ranges.unique)
+        proofs.append(one.ranges.proof)
+    if found:
+        proofs.pop(0)
     clock.lap("solving")
-    details = details | clock.details | {"methods": methods, "components": len(pieces)}
+    details |= clock.details | {
+        "components": len(found),
+        "methods": [one.method for one in found],
+    }
     proof = "; ".join(dict.fromkeys(proofs))
-    first = samples[0] if found_all else None
-    return Histograms(cells, system, first, samples, lower, upper, exact, unique, proof, details)
-
-
-def _write(
-    piece: Component,
-    result: Ranges,
-    lower: IntArray,
-    upper: IntArray,
-    exact: npt.NDArray[np.bool_],
-) -> None:
-    lower[piece.unknowns] = result.lower
-    upper[piece.unknowns] = result.upper
-    exact[piece.unknowns] = result.exact
+    return Histograms(cells, system, samples, low, high, exact, unique, proof, details)
 
 
 def _and(one: bool | None, other: bool | None) -> bool | None:

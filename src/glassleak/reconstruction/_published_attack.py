@@ -10,8 +10,8 @@ from glassleak.errors import BudgetExhaustedError, InconsistentModelError
 from glassleak.knowledge import Published
 from glassleak.models import Forest
 from glassleak.reconstruction._assemble import as_frame, class_labels, replay
-from glassleak.reconstruction._cells_attack import Progress
 from glassleak.reconstruction._result import Certificate, Reconstruction
+from glassleak.reconstruction._survey import Progress
 from glassleak.schema import Schema
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassleak.papers._paper import Options, Output
-from glassleak.papers._plot import GREY, SHADES, panels
+from glassleak.papers._plot import GREY, SHADES, panels, plain_ticks
 from glassleak.papers._sheet import Column, Sheet, ratio
 from glassleak.papers.forests import _plan as plan
 from glassleak.papers.forests._campaign import Results, carry_out
@@ -178,7 +178,9 @@ def _curves(
     guessing = summarise(results, dataset=dataset, formulation="random").mean("error")
     if guessing is not None:
         panel.axhline(guessing, color=GREY, linestyle=":", label="guessing")
-    panel.set(xlabel="trees", ylim=(-0.008, None))
+    # Most of the fall happens between 1 and 10 trees.
+    panel.set(xlabel="trees", xscale="log", ylim=(-0.008, None))
+    plain_ticks(panel.xaxis, [1, 5, 10, 20, 50, 100])
 
 
 def _legend(figure: Figure, axes: list[Axes]) -> None:
