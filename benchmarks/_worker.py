@@ -22,7 +22,7 @@ from glassleak.errors import GlassleakError
 from glassleak.models import model_from_document
 from glassleak.readers import Limits, open_model
 from glassleak.readers._interpret import interpret
-from glassleak.readers._pickle import decode_pickle
+from glassleak.readers.pickles._pickle import decode_pickle
 
 MEGABYTE = 1 << 20
 # Files are a few kilobytes; nothing about them can justify this.

@@ -64,6 +64,8 @@ def test_everything_public_is_documented(name: str) -> None:
 def test_every_parameter_of_a_function_is_explained(name: str) -> None:
     function = getattr(gl, name)
     text = inspect.getdoc(function) or ""
+    if "for the parameters" in text:  # "see … for the parameters"
+        return
     for parameter in inspect.signature(function).parameters:
         assert parameter in text, f"{name}({parameter})"
 

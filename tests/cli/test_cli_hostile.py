@@ -104,5 +104,5 @@ def test_an_unwritable_place_with_markup(
 
 
 def test_demo_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--rows", "60", "--output", str(tmp_path / "[bold]d")]) == 0
+    assert main(["demo", "--rows", "300", "--output", str(tmp_path / "[bold]d")]) == 0
     assert "[bold]d" in clean(capsys.readouterr())

@@ -19,13 +19,13 @@ from glassleak.models import (
     model_document,
     model_from_document,
 )
-from glassleak.readers._corels import (
+from glassleak.readers._limits import Limits
+from glassleak.readers.libraries._corels import (
     looks_like_corels_json,
     looks_like_corels_text,
     read_corels_json,
     read_corels_text,
 )
-from glassleak.readers._limits import Limits
 
 LIMITS = Limits()
 

@@ -11,10 +11,10 @@ from imodels import FIGSClassifier, GreedyRuleListClassifier, OneRClassifier
 
 from glassleak.errors import InconsistentModelError, MalformedModelError, UnsupportedModelError
 from glassleak.models import Exact, RuleList, model_document, model_from_document
-from glassleak.readers._imodels import read_imodels
 from glassleak.readers._limits import Limits
 from glassleak.readers._live import state_of
 from glassleak.readers._state import State
+from glassleak.readers.libraries._imodels import read_imodels
 
 LIMITS = Limits()
 COLUMNS = ["age", "income", "member", "score"]

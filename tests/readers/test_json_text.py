@@ -9,7 +9,7 @@ import pytest
 
 from glassleak.errors import MalformedModelError, ModelTooLargeError
 from glassleak.readers import Limits
-from glassleak.readers._json_text import parse_json
+from glassleak.readers.files._json_text import parse_json
 
 
 @pytest.mark.parametrize(

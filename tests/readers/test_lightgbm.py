@@ -18,14 +18,14 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.models import Forest, Missing, Tree, model_document, model_from_document
-from glassleak.readers._lightgbm import (
+from glassleak.readers._limits import Limits
+from glassleak.readers._live import state_of
+from glassleak.readers._state import State
+from glassleak.readers.libraries._lightgbm import (
     read_lightgbm_json,
     read_lightgbm_state,
     read_lightgbm_text,
 )
-from glassleak.readers._limits import Limits
-from glassleak.readers._live import state_of
-from glassleak.readers._state import State
 
 LIMITS = Limits()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from glassleak.errors import MalformedModelError
-from glassleak.readers._npy import array_from_npy
+from glassleak.readers.files._npy import array_from_npy
 
 
 def npy(array: Any, version: Any = None) -> bytes:

@@ -28,8 +28,8 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.readers._limits import Limits
-from glassleak.readers._pickle import decode_pickle
 from glassleak.readers._state import walk
+from glassleak.readers.pickles._pickle import decode_pickle
 
 LIMITS = Limits()
 SMALL = Limits(file_bytes=10**7, unpacked_bytes=10**7, json_bytes=10**6, values=100_000, nesting=50)

@@ -34,12 +34,12 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.models import Forest, Tree
-from glassleak.readers import _sandbox, _sandbox_linux, _sandbox_worker
+from glassleak.readers.sandbox import _sandbox, _sandbox_linux, _sandbox_worker
 from glassleak.readers._interpret import interpret
 from glassleak.readers._limits import Limits
 from glassleak.readers._live import state_of
-from glassleak.readers._sandbox import read_in_sandbox
-from glassleak.readers._sandbox_lock import FORBIDDEN_EXIT
+from glassleak.readers.sandbox._sandbox import read_in_sandbox
+from glassleak.readers.sandbox._sandbox_lock import FORBIDDEN_EXIT
 
 LIMITS = Limits(seconds=60, memory_bytes=2 * 1024**3)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs what Linux offers")
@@ -220,7 +220,7 @@ for name, place in ({packages!r}).items():
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [place]
 from glassleak.readers._limits import Limits
-from glassleak.readers._sandbox_lock import lock_down
+from glassleak.readers.sandbox._sandbox_lock import lock_down
 if {without_hook}:
     sys.addaudithook = lambda hook: None
 protection = lock_down(Limits(seconds=20, memory_bytes=10**9))

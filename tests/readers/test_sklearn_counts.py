@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from glassleak.errors import InconsistentModelError
 from glassleak.models import Exact, Missing
-from glassleak.readers._sklearn_counts import (
+from glassleak.readers.libraries._sklearn_counts import (
     ClassWeights,
     Weighted,
     check_additive,
@@ -20,7 +20,7 @@ from glassleak.readers._sklearn_counts import (
     people_per_class,
     stated_weights,
 )
-from glassleak.readers._sklearn_shares import totals_from_shares
+from glassleak.readers.libraries._sklearn_shares import totals_from_shares
 
 # A root with two leaves; people per class.
 COUNTS = np.array([[30, 10], [25, 1], [5, 9]])
@@ -94,8 +94,12 @@ def test_weights_that_vary_inside_a_class_leave_no_counts() -> None:
 def test_counts_must_fit_the_rows_of_every_node() -> None:
     assert isinstance(counted(weighted(COUNTS, distinct=np.array([40, 27, 13]))), Missing)
     assert isinstance(counted(weighted(COUNTS, total=41)), Missing)
-    assert isinstance(counted(weighted(COUNTS, bagged=True, distinct=np.array([41, 26, 15]))), Missing)
-    assert isinstance(counted(weighted(COUNTS, bagged=True, distinct=np.array([25, 15, 10]))), Exact)
+    assert isinstance(
+        counted(weighted(COUNTS, bagged=True, distinct=np.array([41, 26, 15]))), Missing
+    )
+    assert isinstance(
+        counted(weighted(COUNTS, bagged=True, distinct=np.array([25, 15, 10]))), Exact
+    )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

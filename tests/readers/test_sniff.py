@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 import pytest
 
-from glassleak.readers._sniff import FileKind, sniff
+from glassleak.readers.files._sniff import FileKind, sniff
 
 
 def archive() -> bytes:

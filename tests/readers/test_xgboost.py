@@ -22,7 +22,7 @@ from glassleak.models import Forest, Missing, Tree, model_document, model_from_d
 from glassleak.readers._limits import Limits
 from glassleak.readers._live import state_of
 from glassleak.readers._state import State
-from glassleak.readers._xgboost import read_xgboost_json, read_xgboost_state
+from glassleak.readers.libraries._xgboost import read_xgboost_json, read_xgboost_state
 
 LIMITS = Limits()
 

@@ -18,8 +18,8 @@ from scipy.optimize import linear_sum_assignment
 
 from glassleak.errors import SchemaError
 from glassleak.models import Exact, Tree
-from glassleak.reconstruction import _row_matching, _transport
-from glassleak.reconstruction._evaluate import (
+from glassleak.reconstruction.evaluation import _row_matching, _transport
+from glassleak.reconstruction.evaluation._evaluate import (
     match_rows,
     random_baseline,
     random_table,

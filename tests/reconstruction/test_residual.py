@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from glassleak.reconstruction._control import Control
-from glassleak.reconstruction._independent import independent_rows
-from glassleak.reconstruction._problem import problem
-from glassleak.reconstruction._residual import (
+from glassleak.reconstruction.residual._control import Control
+from glassleak.reconstruction.residual._independent import independent_rows
+from glassleak.reconstruction.residual._problem import problem
+from glassleak.reconstruction.residual._residual import (
     Infeasible,
     Solution,
     sample_solutions,
     solve_component,
 )
-from glassleak.reconstruction._restricted import restricted
-from glassleak.reconstruction._vertex import Relaxation, Vertex
-from glassleak.reconstruction._walk import Walk, Walker
+from glassleak.reconstruction.residual._restricted import restricted
+from glassleak.reconstruction.residual._vertex import Relaxation, Vertex
+from glassleak.reconstruction.residual._walk import Walk, Walker
 
 
 def in_a_minute():
@@ -206,7 +206,7 @@ def test_a_failing_thread_raises_in_the_caller(monkeypatch):
     def broken(*_):
         raise ArithmeticError("broken")
 
-    monkeypatch.setattr("glassleak.reconstruction._attempts.Attempts.run", broken)
+    monkeypatch.setattr("glassleak.reconstruction.residual._attempts.Attempts.run", broken)
     with pytest.raises(ArithmeticError, match="broken"):
         solve_component(*forest_system(0), deadline=in_a_minute(), seed=0)
 
@@ -234,9 +234,9 @@ def test_generated_columns_reach_the_same_optimum(monkeypatch):
     task = problem(*forest_system(2))
     cost = np.random.default_rng(0).random(task.n_unknowns)
     direct = Relaxation(task).vertex(cost, Control(in_a_minute()), 0)
-    monkeypatch.setattr("glassleak.reconstruction._vertex._DIRECT_COLUMNS", 50)
-    monkeypatch.setattr("glassleak.reconstruction._vertex._FIRST_COLUMNS", 20)
-    monkeypatch.setattr("glassleak.reconstruction._vertex._MORE_COLUMNS", 30)
+    monkeypatch.setattr("glassleak.reconstruction.residual._vertex._DIRECT_COLUMNS", 50)
+    monkeypatch.setattr("glassleak.reconstruction.residual._vertex._FIRST_COLUMNS", 20)
+    monkeypatch.setattr("glassleak.reconstruction.residual._vertex._MORE_COLUMNS", 30)
     generated = Relaxation(task).vertex(cost, Control(in_a_minute()), 0)
     assert cost @ generated.z == pytest.approx(cost @ direct.z, abs=1e-6)
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from glassleak.errors import MalformedModelError, UnsupportedModelError
 from glassleak.models import Model, model_from_document
-from glassleak.readers._corels import (
+from glassleak.readers._limits import Limits
+from glassleak.readers.libraries._corels import (
     looks_like_corels_json,
     looks_like_corels_text,
     read_corels_json,
     read_corels_text,
 )
-from glassleak.readers._lightgbm import read_lightgbm_json, read_lightgbm_text
-from glassleak.readers._limits import Limits
-from glassleak.readers._typed import check_width
-from glassleak.readers._xgboost import read_xgboost_json
+from glassleak.readers.libraries._lightgbm import read_lightgbm_json, read_lightgbm_text
+from glassleak.readers.libraries._typed import check_width
+from glassleak.readers.libraries._xgboost import read_xgboost_json
 
 # Parts of the documents that only describe trees; the artefact scan looks at the rest.
 _TREE_PARTS = ("tree_info", "trees", "learner")

@@ -8,13 +8,13 @@ from typing import Any
 
 from glassleak.errors import ModelTooLargeError, UnsupportedModelError
 from glassleak.models import Model
-from glassleak.readers._imodels import read_imodels
-from glassleak.readers._lightgbm import read_lightgbm_state
 from glassleak.readers._limits import Limits
-from glassleak.readers._sklearn import read_sklearn
 from glassleak.readers._state import State
-from glassleak.readers._xgboost import read_xgboost_state
 from glassleak.readers.artefacts import Artefact, scan
+from glassleak.readers.libraries._imodels import read_imodels
+from glassleak.readers.libraries._lightgbm import read_lightgbm_state
+from glassleak.readers.libraries._sklearn import read_sklearn
+from glassleak.readers.libraries._xgboost import read_xgboost_state
 
 # One reader per library, chosen by the package a class claims to come from.
 READERS: dict[str, Callable[[State, Limits], Model]] = {

@@ -17,13 +17,13 @@ from glassleak.errors import (
 from glassleak.models import Forest, Model, RuleList, Tree
 from glassleak.readers._documents import as_text, beside_the_trees, read_document
 from glassleak.readers._interpret import Interpretation, interpret
-from glassleak.readers._json_text import parse_json
 from glassleak.readers._limits import DEFAULT_LIMITS, Limits
 from glassleak.readers._live import state_of
-from glassleak.readers._sandbox import read_in_sandbox
-from glassleak.readers._skops import decode_skops
-from glassleak.readers._sniff import FileKind, sniff
 from glassleak.readers.artefacts import Artefact, scan
+from glassleak.readers.files._json_text import parse_json
+from glassleak.readers.files._skops import decode_skops
+from glassleak.readers.files._sniff import FileKind, sniff
+from glassleak.readers.sandbox._sandbox import read_in_sandbox
 
 Trust = Literal["none", "sandbox"]
 

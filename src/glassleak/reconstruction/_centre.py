@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from glassleak.reconstruction._cells_attack import Histograms
-from glassleak.reconstruction._evaluate import reconstruction_error
 from glassleak.reconstruction._fill import fill_rows
+from glassleak.reconstruction.evaluation._evaluate import reconstruction_error
 from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]

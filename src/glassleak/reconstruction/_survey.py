@@ -14,7 +14,7 @@ from glassleak.knowledge import Published, System
 from glassleak.reconstruction._components import Component
 from glassleak.reconstruction._conflict import explain_conflict
 from glassleak.reconstruction._ranges import Ranges, ranges
-from glassleak.reconstruction._residual import (
+from glassleak.reconstruction.residual._residual import (
     Infeasible,
     Solution,
     sample_solutions,

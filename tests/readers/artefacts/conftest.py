@@ -13,8 +13,8 @@ import pytest
 
 from glassleak.readers._limits import Limits
 from glassleak.readers._live import state_of
-from glassleak.readers._pickle import decode_pickle
 from glassleak.readers.artefacts import Artefact, scan
+from glassleak.readers.pickles._pickle import decode_pickle
 
 
 @dataclass(frozen=True)

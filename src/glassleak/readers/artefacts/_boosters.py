@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from glassleak.errors import ModelError
-from glassleak.readers._json_text import parse_json
 from glassleak.readers._limits import DEFAULT_LIMITS
 from glassleak.readers._state import Visited
 from glassleak.readers.artefacts._categories import category_finding
@@ -15,6 +14,7 @@ from glassleak.readers.artefacts._finding import Finding
 from glassleak.readers.artefacts._rows import Rows
 from glassleak.readers.artefacts._survey import Survey
 from glassleak.readers.artefacts._words import columns, is_sized, named_columns
+from glassleak.readers.files._json_text import parse_json
 
 _RANGE = re.compile(r"\[[^\[\]:]+:[^\[\]:]+\]")
 _REMEDY = (

@@ -1,0 +1,1 @@
+"""Recognise files and decode those that are plain data."""

@@ -1,0 +1,1 @@
+"""One reader per modelling library, from inert data to the IR."""

@@ -1,0 +1,1 @@
+"""A locked-down process in which pickles are decoded."""

@@ -1,0 +1,1 @@
+"""How wrong is a reconstruction: matching rows, errors, baselines."""

@@ -1,0 +1,1 @@
+"""Whole-number solutions of what propagation leaves open."""
