@@ -270,7 +270,7 @@ def attempt(
     old.write_text("kept")
     places = {"old": str(old), "new": str(new), "folder": str(folder)}
     places["code"] = f"open({str(new)!r}, 'w')"
-    root = Path(_sandbox.__file__).parent
+    root = Path(_sandbox.__file__).parents[1]
     script = PRELUDE.format(
         packages={"glassleak": str(root.parent), "glassleak.readers": str(root)},
         attempt=what.format(**places),
