@@ -40,6 +40,7 @@ HELP = "published formulation against ours, whole tables with proof, cost as thi
 PARTS = ("versus", "tables", "growth")
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+WORKER = "from benchmarks.reconstruction import worker; worker()"
 MEMORY_GB = 2.0
 # Fast enough to be waited for, and what the budget of an audit is.
 OUR_BUDGET_SECONDS = 60.0
@@ -174,8 +175,13 @@ def tables(names: Sequence[str], trees: int) -> Sheet:
     return Sheet("Whole tables", columns, tuple(lines), notes)
 
 
-def work(name: str, convention: str, trees: int) -> dict[str, Any]:
-    """One table, from training to proof."""
+def worker() -> None:
+    """One table, from training to proof, printed as JSON; what it is about comes as arguments."""
+    name, convention, trees = sys.argv[1:]
+    print(json.dumps(_work(name, convention, int(trees)), default=str))
+
+
+def _work(name: str, convention: str, trees: int) -> dict[str, Any]:
     warm_up()
     table = datasets.load(name, variant="binary")
     started = time.perf_counter()
@@ -348,8 +354,3 @@ def _broken(part: str, sheet: Sheet) -> Iterator[str]:
             yield f"{place}: {row['status']}, {row.get('right_rows', 0)} rows right"
         if row["peak_gb"] >= MEMORY_GB:
             yield f"{place}: {row['peak_gb']:.1f} GB"
-
-
-if __name__ == "__main__":  # one whole table, for `tables`
-    table, schema_name, n_trees = sys.argv[1:]
-    print(json.dumps(work(table, schema_name, int(n_trees)), default=str))

@@ -15,6 +15,8 @@ from glassleak.papers.forests._setting import KEY_FIELDS, Run
 Execute: TypeAlias = Callable[[Run, float], Record]
 Results: TypeAlias = dict[Run, Record]
 
+_RESULT_FIELDS = {"status", "seconds", "error"}
+
 
 def carry_out(
     runs: Sequence[Run],
@@ -53,7 +55,7 @@ def carry_out(
 
 
 def _still_good(record: Record, budget_seconds: float) -> bool:
-    if record.get("glassleak") != __version__:
+    if record.get("glassleak") != __version__ or not record.keys() >= _RESULT_FIELDS:
         return False
     if record.get("status") == "unique" or record.get("formulation") == "random":
         return True

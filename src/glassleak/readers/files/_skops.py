@@ -22,10 +22,10 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.readers._limits import Limits
-from glassleak.readers._skops_ids import check_ids
 from glassleak.readers._state import Reference, State
 from glassleak.readers.files._json_text import parse_json
 from glassleak.readers.files._npy import array_from_npy
+from glassleak.readers.files._skops_ids import check_ids
 
 _SCHEMA = "schema.json"
 # LZMA members may ask for a dictionary of gigabytes, and zipfile offers no way to refuse.
