@@ -21,8 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 import glassleak as gl
 from glassleak.audit import json_schema
 from glassleak.cli import main
+from glassleak.cli._main import _COMMANDS
 
-COMMANDS = ("audit", "convert", "schema", "datasets", "demo")
+COMMANDS = tuple(module.NAME for module in _COMMANDS)
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +219,7 @@ def test_every_command_is_listed_and_has_an_example(capsys: pytest.CaptureFixtur
         main(["--help"])
     listed = capsys.readouterr().out
     assert "exit codes:" in listed
+    assert {"audit", "convert", "schema", "datasets", "demo"} <= set(COMMANDS)
     for command in COMMANDS:
         assert f"\n    {command} " in listed
 

@@ -446,3 +446,13 @@ def test_the_true_dataset_satisfies_whatever_the_model_says(training: Any) -> No
     plain = weights is None and getattr(weighted, "class_weight", None) is None
     if plain and getattr(estimator, "class_weight", None) is None:
         assert exact == len(trees_of(model))
+
+
+def test_a_bag_that_was_grown_on_keeps_too_few_seeds() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
+    bag = BaggingClassifier(DecisionTreeClassifier(), 3, warm_start=True, random_state=0).fit(X, y)
+    bag.set_params(n_estimators=5).fit(X, y)
+    forest = gl.read(bag)
+    assert len(forest) == 5
+    assert forest.bagging.kind == "unknown"

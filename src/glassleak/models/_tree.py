@@ -146,10 +146,10 @@ class Tree(ValueEquality):
 
     @property
     def people(self) -> npt.NDArray[np.int64] | None:
-        """Distinct training rows per node, from whichever figure the model publishes.
+        """Training rows per node, from whichever figure the model publishes.
 
-        Under bagging without published distinct counts this is ``None``: a count of 2 may be one
-        person drawn twice.
+        Distinct rows where they are published; otherwise, under bagging, a row drawn twice counts
+        twice.
         """
         if self.distinct_rows is not None:
             return self.distinct_rows

@@ -160,6 +160,10 @@ def _bag_recipe(state: State, n: int | None, draws: int | None, n_columns: int) 
     seeds = state.get("_seeds")
     found = _seeds(seeds.tolist() if isinstance(seeds, np.ndarray) else seeds)
     drawn_columns = state.get("_max_features")
+    members = state.get("estimators_")
+    if found is not None and isinstance(members, list) and len(found) != len(members):
+        # After warm_start only the seeds of the last batch of trees are kept.
+        found = None
     if found is None or n is None or draws is None or not isinstance(drawn_columns, int):
         return Bagging("unknown", draws)
     weights = _row_weights(state)
