@@ -34,10 +34,10 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.models import Forest, Tree
-from glassleak.readers.sandbox import _sandbox, _sandbox_linux, _sandbox_worker
 from glassleak.readers._interpret import interpret
 from glassleak.readers._limits import Limits
 from glassleak.readers._live import state_of
+from glassleak.readers.sandbox import _sandbox, _sandbox_linux, _sandbox_worker
 from glassleak.readers.sandbox._sandbox import read_in_sandbox
 from glassleak.readers.sandbox._sandbox_lock import FORBIDDEN_EXIT
 
