@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -221,7 +222,7 @@ def test_every_command_is_listed_and_has_an_example(capsys: pytest.CaptureFixtur
     assert "exit codes:" in listed
     assert {"audit", "convert", "schema", "datasets", "demo"} <= set(COMMANDS)
     for command in COMMANDS:
-        assert f"\n    {command} " in listed
+        assert re.search(rf"^ +{command}\s", listed, re.MULTILINE)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,6 +164,29 @@ def test_counts_of_some_nodes_only(adult):
         assert (seen[some[i]] == tree.counts.values[some[i]]).all()
 
 
+def test_majority_labels_only(adult):
+    X, y = adult.data.head(60), adult.target.head(60)
+    learner = RandomForestClassifier(3, max_depth=3, bootstrap=False, random_state=0)
+    forest = gl.read(learner.fit(X, y))
+    rec = gl.reconstruct(forest, adult.schema, gl.Known(labels_only=True), budget_seconds=8)
+    assert len(rec.table) == 60
+    assert rec.certificate.certain_rows == 0
+    assert "published label" in rec.certificate.statements[0]
+    for tree in forest.trees:
+        counts = np.zeros((tree.n_nodes, 2), dtype=int)
+        labels = [forest.classes.index(label) for label in rec.labels.tolist()]
+        np.add.at(counts, (tree.apply(rec.table.to_numpy()), labels), 1)
+        leaves = tree.leaves
+        assert (counts[leaves].argmax(axis=1) == tree.counts.values[leaves].argmax(axis=1)).all()
+        assert (counts[leaves].sum(axis=1) > 0).all()
+    # Counts say more than labels do.
+    full = gl.reconstruct(forest, adult.schema, budget_seconds=8)
+    error = gl.reconstruction_error(X, full.table, adult.schema)
+    assert error < gl.reconstruction_error(X, rec.table, adult.schema)
+    with pytest.raises(SchemaError, match="combined"):
+        gl.Known(labels_only=True, columns=X)
+
+
 def test_several_models_of_the_same_rows(adult):
     X, y = adult.data.head(60), adult.target.head(60)
     one = gl.read(DecisionTreeClassifier(random_state=0).fit(X, y))

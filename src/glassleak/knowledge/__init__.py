@@ -2,7 +2,7 @@
 
 from glassleak.knowledge._cells import Cells, enumerate_cells
 from glassleak.knowledge._known import Known, class_numbers, with_known_columns
-from glassleak.knowledge._parts import Part, Published, published
+from glassleak.knowledge._parts import Part, Published, labels_only, published
 from glassleak.knowledge._space import Block, Space, profile_space
 from glassleak.knowledge._system import System, linear_system
 
@@ -16,6 +16,7 @@ __all__ = [
     "System",
     "class_numbers",
     "enumerate_cells",
+    "labels_only",
     "linear_system",
     "profile_space",
     "published",

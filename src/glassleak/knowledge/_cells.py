@@ -78,7 +78,7 @@ def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("
     """
     layout = BoxSpace(space, facts)
     boxes = layout.everything()
-    allowed = (facts.class_totals > 0)[None, :]
+    allowed = (facts.class_totals != 0)[None, :]
     seen: list[tuple[int, npt.NDArray[np.int32]]] = []
     order = sorted(range(len(facts.parts)), key=lambda p: _survival(facts.parts[p]))
     for p in order:

@@ -36,6 +36,9 @@ class Known:
         Their classes; needed with `rows`.
     nodes : mapping of tree number to node numbers, optional
         The adversary sees the counts of these nodes only; trees not listed are seen completely.
+    labels_only : bool
+        The adversary sees which class most rows of every leaf have, and how many rows there are
+        in all, but no counts.
     """
 
     columns: pd.DataFrame | None = None
@@ -43,12 +46,16 @@ class Known:
     rows: pd.DataFrame | None = None
     row_labels: Any = None
     nodes: Mapping[int, Sequence[int]] | None = None
+    labels_only: bool = False
 
     def __post_init__(self) -> None:
         if self.labels is not None and self.columns is None:
             raise SchemaError("known labels come with the known columns they belong to")
         if (self.rows is None) != (self.row_labels is None):
             raise SchemaError("known rows need their labels, and labels their rows")
+        others = (self.columns, self.rows, self.nodes)
+        if self.labels_only and any(other is not None for other in others):
+            raise SchemaError("labels_only cannot be combined with other knowledge yet")
 
 
 def with_known_columns(facts: Published, known: Known) -> Published:

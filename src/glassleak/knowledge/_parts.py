@@ -7,7 +7,7 @@ rows of each class every group holds.  All analyses see models only in this form
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -59,6 +59,8 @@ class Part:
         How a profile finds its group.
     assign : callable
         ``assign(values)`` gives the group of every row of an array in the model's columns.
+    majority : int array, optional
+        Where only labels are known: the class of most rows of every group.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Part:
     counts: npt.NDArray[np.int64]
     decisions: Decisions
     assign: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.int32]]
+    majority: npt.NDArray[np.int64] | None = None
 
     @property
     def n_groups(self) -> int:
@@ -269,3 +272,16 @@ def _rule_decisions(rules: RuleList) -> Decisions:
     # A missing value satisfies no condition: it fails the test it stands at.
     missing_low = low > high
     return Decisions(column, threshold, missing_low, low, high, group)
+
+
+def labels_only(facts: Published) -> Published:
+    """The same model for an adversary who sees every group's majority label and no count."""
+    parts = tuple(
+        replace(
+            part,
+            counts=np.full_like(part.counts, -1),
+            majority=np.argmax(part.counts, axis=1),
+        )
+        for part in facts.parts
+    )
+    return replace(facts, parts=parts, class_totals=np.full_like(facts.class_totals, -1))

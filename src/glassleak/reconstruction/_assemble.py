@@ -47,7 +47,8 @@ def assemble(
         certain_in_part=int(found.lower[certain & ~whole].sum()),
         bounds=_bounds_table(facts, found, sizes),
     )
-    certificate = _with_statements(certificate, len(values), found)
+    what = "count" if facts.parts[0].majority is None else "label"
+    certificate = _with_statements(certificate, len(values), found, what)
     return Reconstruction(
         table=as_frame(facts, values),
         labels=class_labels(facts, labels),
@@ -84,6 +85,10 @@ def replay(
     for part in facts.parts:
         counts = np.zeros((part.n_groups, len(facts.classes)), dtype=np.int64)
         np.add.at(counts, (part.assign(values), labels), times)
+        if part.majority is not None and not np.array_equal(
+            np.argmax(counts, axis=1), part.majority
+        ):
+            raise AssertionError(f"the reconstruction does not give {part.name} its labels")
         if not part.by_class:
             counts = counts.sum(axis=1, keepdims=True)
         stated = part.counts >= 0
@@ -123,8 +128,10 @@ def _bounds_table(
     return table
 
 
-def _with_statements(certificate: Certificate, n_rows: int, found: Histograms) -> Certificate:
-    lines = ["sent through every tree, the table reproduces every published count"]
+def _with_statements(
+    certificate: Certificate, n_rows: int, found: Histograms, what: str
+) -> Certificate:
+    lines = [f"sent through every tree, the table reproduces every published {what}"]
     if certificate.unique:
         lines.append(f"it is the only table that does ({certificate.proof})")
     elif found.unique:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from glassleak.errors import SchemaError, UnsupportedModelError
-from glassleak.knowledge import Known, published
+from glassleak.knowledge import Known, labels_only, published
 from glassleak.models import Forest, Model, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._cells_attack import attack
+from glassleak.reconstruction._labels_attack import attack_labels
 from glassleak.reconstruction._published_attack import attack_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
@@ -94,6 +95,10 @@ def reconstruct(
         )
     if formulation not in ("auto", "cells"):
         raise ValueError(f"unknown formulation {formulation!r}")
+    if known.labels_only:
+        seen = labels_only(facts)
+        guess = attack_labels(seen, schema, deadline=deadline, seed=seed, progress=progress)
+        return assemble(seen, schema, guess, started, deadline)
     found = attack(
         facts,
         schema,
