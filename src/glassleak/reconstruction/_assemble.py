@@ -19,7 +19,13 @@ from glassleak.schema import Schema
 
 
 def assemble(
-    facts: Published, schema: Schema, found: Histograms, started: float, deadline: float
+    facts: Published,
+    schema: Schema,
+    found: Histograms,
+    started: float,
+    deadline: float,
+    *,
+    central: bool = True,
 ) -> Reconstruction:
     """The chosen histogram as a checked `Reconstruction`."""
     cells, system = found.cells, found.system
@@ -27,7 +33,7 @@ def assemble(
     sizes = np.full(len(cells), np.inf)
     if cells.n_profiles is not None:
         sizes = np.array(cells.n_profiles, dtype=np.float64)
-    x = central_sample(found, schema, facts.columns, deadline)
+    x = central_sample(found, schema, facts.columns, deadline) if central else found.first
     unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
     values = cells.space.values(fill_rows(cells, system.cell[unknown]))

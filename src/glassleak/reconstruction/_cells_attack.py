@@ -41,6 +41,8 @@ class Histograms:
 
     Attributes
     ----------
+    first : int array
+        The consistent histogram found first.
     samples : (k, unknowns) int array
         Consistent histograms, to judge how sure each row is.
     lower, upper : int arrays
@@ -55,6 +57,7 @@ class Histograms:
 
     cells: Cells
     system: System
+    first: IntArray
     samples: IntArray
     lower: IntArray
     upper: IntArray
@@ -108,6 +111,7 @@ def attack(
     if bounds.conflict is not None:
         raise explain_conflict(facts, system, None, deadline)
     samples = np.repeat(np.where(bounds.fixed, bounds.lower, 0)[None, :], n_samples, axis=0)
+    first = samples[0].copy()
     low, high, exact = bounds.lower.copy(), bounds.upper.copy(), bounds.fixed.copy()
     unique: bool | None = True
     proofs = ["bound propagation determines every count"]
@@ -119,6 +123,7 @@ def attack(
         where = one.component.unknowns
         low[where], high[where] = one.ranges.lower, one.ranges.upper
         exact[where] = one.ranges.exact
+        first[where] = one.first
         samples[:, where] = one.samples[np.arange(n_samples) % len(one.samples)]
         unique = _and(unique, one.ranges.unique)
         proofs.append(one.ranges.proof)
@@ -130,7 +135,7 @@ def attack(
         "methods": [one.method for one in found],
     }
     proof = "; ".join(dict.fromkeys(proofs))
-    return Histograms(cells, system, samples, low, high, exact, unique, proof, details)
+    return Histograms(cells, system, first, samples, low, high, exact, unique, proof, details)
 
 
 def _and(one: bool | None, other: bool | None) -> bool | None:

@@ -70,6 +70,7 @@ def attack_labels(
     return Histograms(
         cells,
         system,
+        drawn[0],
         drawn,
         nothing,
         system.upper,

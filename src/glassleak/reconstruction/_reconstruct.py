@@ -31,6 +31,7 @@ def reconstruct(
     progress: Progress | None = None,
     *,
     all_bounds: bool = False,
+    central: bool = True,
 ) -> Reconstruction:
     """Reconstruct the training set from the counts a model publishes.
 
@@ -55,6 +56,9 @@ def reconstruct(
         Spend the budget on the exact smallest and largest count of *every* cell.  Otherwise only
         what says who is certainly in the training set is decided exactly; the other bounds are
         valid but may not be attained.
+    central : bool
+        Of many consistent tables return the most central sampled one, whose expected error is
+        smallest; otherwise the one found first.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def reconstruct(
     if known.labels_only:
         seen = labels_only(facts)
         guess = attack_labels(seen, schema, deadline=deadline, seed=seed, progress=progress)
-        return assemble(seen, schema, guess, started, deadline)
+        return assemble(seen, schema, guess, started, deadline, central=central)
     found = attack(
         facts,
         schema,
@@ -108,4 +112,4 @@ def reconstruct(
         all_bounds=all_bounds,
         progress=progress,
     )
-    return assemble(facts, schema, found, started, deadline)
+    return assemble(facts, schema, found, started, deadline, central=central)

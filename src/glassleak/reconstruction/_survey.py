@@ -36,6 +36,8 @@ class Survey:
     Attributes
     ----------
     component : Component
+    first : int array
+        The solution found first.
     samples : (k, unknowns) int array
         Consistent histograms, at least one.
     ranges : Ranges
@@ -44,6 +46,7 @@ class Survey:
     """
 
     component: Component
+    first: IntArray
     samples: IntArray
     ranges: Ranges
     method: str
@@ -95,7 +98,7 @@ def survey(
         proved = ranges(piece, witnesses, now + share, everything=all_bounds)
         # The first solution is a corner of the set: the samples, where there are any, say more.
         samples = np.vstack(drawn) if drawn else witnesses
-        found.append(Survey(piece, samples, proved, solution.method))
+        found.append(Survey(piece, solution.x, samples, proved, solution.method))
     return found
 
 
