@@ -175,7 +175,10 @@ class _Opener:
             if busy:
                 continue
             if canary.exists():
-                message["problem"] = "code in the file was run"
+                # The worker may be one file further by now, so what it said itself is kept.
+                noticed = message.get("problem")
+                ran = "code in the file was run"
+                message["problem"] = f"{noticed}; {ran}" if noticed else ran
                 canary.unlink()
             with self.lock:
                 self.tally.add(*(message[k] for k in ("done", "kind", "outcome", "problem")))

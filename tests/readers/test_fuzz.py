@@ -91,7 +91,8 @@ def test_the_fuzzer_notices_what_it_is_for(corpus: Any) -> None:
     assert "os.system" in found[2]
     assert "exec" in found[3]
     assert "import" in found[4]
-    assert "code in the file was run" in found[5]
+    # Seen from outside, so on a busy machine perhaps a file early.
+    assert "code in the file was run" in found[4] + found[5]
     assert "MB" in found[6]
     assert "still busy after 3 seconds" in found[7]
     assert "the process ended with -11" in found[9]
