@@ -42,7 +42,8 @@ lint: $(VENV)/installed-dev  ## format, lint, types, import directions
 test-oldest:  ## reader tests under scikit-learn 1.8
 	@test -x $(VENV)-sklearn18/bin/python || $(PYTHON) -m venv $(VENV)-sklearn18
 	@$(VENV)-sklearn18/bin/python -m pip --disable-pip-version-check --quiet install -e '.[test]' 'scikit-learn==1.8.*'
-	@$(VENV)-sklearn18/bin/python -m pytest -q -p no:cacheprovider tests/readers tests/models tests/audit
+	@$(VENV)-sklearn18/bin/python -m pytest -q -n auto -p no:cacheprovider \
+	  tests/models $(addprefix tests/readers/test_,sklearn.py sklearn_counts.py skops.py live.py)
 
 bench: $(VENV)/installed-dev  ## run every benchmark; results go to benchmarks/results
 	@$(BIN)/python -m benchmarks
