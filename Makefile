@@ -46,7 +46,7 @@ test-oldest:  ## reader tests under scikit-learn 1.8
 	  tests/models $(addprefix tests/readers/test_,sklearn.py sklearn_counts.py skops.py live.py)
 
 bench: $(VENV)/installed-dev  ## run every benchmark; results go to benchmarks/results
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks all
 
 fuzz: $(VENV)/installed-dev  ## 10,000 mutated model files: no crash, no hang, no code run
 	@$(BIN)/python -m benchmarks fuzz

@@ -4,8 +4,8 @@ A benchmark is a module with ``NAME``, ``HELP``, ``add_arguments(parser)`` and `
 which returns 0 when what it promises holds and 1 when it does not.  Add it to `BENCHMARKS`.
 """
 
-from benchmarks import fuzz, reading
+from benchmarks import fuzz, reading, reconstruction, shallow
 
-BENCHMARKS = (fuzz, reading)
+BENCHMARKS = (fuzz, reading, reconstruction, shallow)
 
 __all__ = ["BENCHMARKS"]
