@@ -28,8 +28,10 @@ from glassleak.knowledge import (
 )
 from glassleak.reconstruction._components import components
 from glassleak.reconstruction._conflict import explain_conflict
+from glassleak.reconstruction._plausible import plausibility
 from glassleak.reconstruction._propagate import propagate
-from glassleak.reconstruction._survey import Progress, survey
+from glassleak.reconstruction._survey import Progress, Survey, survey
+from glassleak.reconstruction.residual._residual import sample_solutions
 from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
@@ -129,6 +131,7 @@ def attack(
         proofs.append(one.ranges.proof)
     if found:
         proofs.pop(0)
+        _resample(found, samples, plausibility(cells, system, low, high), deadline, seed)
     clock.lap("solving")
     details |= clock.details | {
         "components": len(found),
@@ -136,6 +139,29 @@ def attack(
     }
     proof = "; ".join(dict.fromkeys(proofs))
     return Histograms(cells, system, first, samples, low, high, exact, unique, proof, details)
+
+
+def _resample(
+    found: list[Survey],
+    samples: IntArray,
+    weight: npt.NDArray[np.float64],
+    deadline: float,
+    seed: int,
+) -> None:
+    """Draw again, now that it is proved who is certainly there and whom others should resemble."""
+    for i, one in enumerate(found):
+        piece = one.component
+        own = weight[piece.unknowns]
+        left = deadline - time.monotonic()
+        if left <= 0 or np.ptp(own) == 0:
+            continue
+        drawn = sample_solutions(
+            piece.matrix, piece.target, piece.lower, piece.upper, len(samples),
+            deadline=time.monotonic() + 0.5 * left / (len(found) - i), seed=seed + 1,
+            start=one.first, weight=own,
+        )  # fmt: skip
+        if drawn:
+            samples[:, piece.unknowns] = np.vstack(drawn)[np.arange(len(samples)) % len(drawn)]
 
 
 def _and(one: bool | None, other: bool | None) -> bool | None:
