@@ -144,7 +144,8 @@ def _run(analysis: Analysis, subject: Subject, progress: Progress | None) -> Ana
         result = analysis.run(subject)
     except Exception as error:  # one broken analysis must not cost the user all the others
         result = AnalysisResult("failed", reason=f"{type(error).__name__}: {error}")
-    result = replace(result, seconds=time.monotonic() - started)
+    answered = result.status in ("done", "partial")
+    result = replace(result, seconds=time.monotonic() - started, exact=result.exact and answered)
     if progress is not None:
         progress(analysis.id, result.status)
     return result

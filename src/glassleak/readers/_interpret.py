@@ -65,7 +65,7 @@ def interpret(root: Any, limits: Limits) -> Interpretation:
 
 def _read(root: Any, limits: Limits) -> Model:
     if not isinstance(root, State):
-        raise UnsupportedModelError(f"the file holds a {type(root).__name__} and not a model")
+        raise UnsupportedModelError(f"{type(root).__name__} is not a fitted model")
     reader = READERS.get(root.package)
     if reader is None:
         raise UnsupportedModelError(f"{root.type_name} is from a library glassleak does not read")

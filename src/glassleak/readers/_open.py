@@ -135,6 +135,8 @@ def _open_file(path: Path, trust: Trust, limits: Limits) -> Opened:
     if not readable:
         raise MalformedModelError("not a file" if present else "no such file", str(path)[:200])
     size = path.stat().st_size
+    if size == 0:
+        raise MalformedModelError("the file is empty", path.name)
     if size > limits.file_bytes:
         raise ModelTooLargeError(f"{size:,} bytes, over {limits.file_bytes:,}", path.name)
     kind = sniff(path)
@@ -172,7 +174,10 @@ def _read_file(
     raw = path.read_bytes()
     document = parse_json(raw, limits, path.name) if kind is FileKind.JSON else as_text(raw)
     model, problem = _document_or_problem(document, limits)
-    return Interpretation(model, problem, scan(beside_the_trees(document), model)), True, ()
+    # What glassleak does not recognise as a model it cannot have looked through either.
+    known = model is not None or isinstance(document, Mapping)
+    kept = scan(beside_the_trees(document), model) if known else ()
+    return Interpretation(model, problem, kept), known, ()
 
 
 def _sha256(path: Path) -> str:

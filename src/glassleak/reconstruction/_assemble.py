@@ -17,6 +17,8 @@ from glassleak.reconstruction._fill import fill_rows
 from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.schema import Schema
 
+_MANY = 10**300
+
 
 def assemble(
     facts: Published,
@@ -32,7 +34,8 @@ def assemble(
     # Profiles per cell; a cell of a continuous attribute never pins a value down.
     sizes = np.full(len(cells), np.inf)
     if cells.n_profiles is not None:
-        sizes = np.array(cells.n_profiles, dtype=np.float64)
+        # Beyond floating point, "more than anybody can count" is all that matters.
+        sizes = np.array([float(min(n, _MANY)) for n in cells.n_profiles])
     x = central_sample(found, schema, facts.columns, deadline) if central else found.first
     unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
@@ -50,6 +53,7 @@ def assemble(
         unique=unique,
         proof=found.proof,
         certain_rows=int(found.lower[certain & whole].sum()),
+        complete=found.complete,
         certain_in_part=int(found.lower[certain & ~whole].sum()),
         bounds=_bounds_table(facts, found, sizes),
     )
@@ -111,7 +115,8 @@ def _confidence(
     """Share of sampled tables that hold at least as many rows of the kind, per profile."""
     first = np.concatenate([[0], np.cumsum(x)])[:-1]
     rank = np.arange(len(unknown)) - first[unknown] + 1
-    held = (found.samples[:, unknown] >= rank).mean(axis=0)
+    # Only what is proved gets 1: a share of all k samples counts as k of k + 1.
+    held = (found.samples[:, unknown] >= rank).sum(axis=0) / (len(found.samples) + 1)
     held = np.where(rank <= found.lower[unknown], 1.0, held)
     out: npt.NDArray[np.float64] = held / sizes[found.system.cell[unknown]]
     return out
@@ -137,7 +142,7 @@ def _bounds_table(
 def _with_statements(
     certificate: Certificate, n_rows: int, found: Histograms, what: str
 ) -> Certificate:
-    lines = [f"sent through every tree, the table reproduces every published {what}"]
+    lines = [f"sent through the model, the table reproduces every published {what}"]
     if certificate.unique:
         lines.append(f"it is the only table that does ({certificate.proof})")
     elif found.unique:
@@ -150,10 +155,16 @@ def _with_statements(
     else:
         lines.append(f"whether others do is undecided ({certificate.proof})")
     certain = certificate.certain_rows
-    lines.append(
-        f"{certain:,} of {n_rows:,} rows are in every consistent table: these people are provably "
-        "in the training set"
-    )
+    if certain:
+        least = "" if certificate.complete else "at least "
+        lines.append(
+            f"{least}{certain:,} of {n_rows:,} rows are in every consistent table: these people "
+            "are provably in the training set"
+        )
+    elif certificate.complete:
+        lines.append("no single row is in every consistent table")
+    else:
+        lines.append("whether any row is in every consistent table was not decided in time")
     if certificate.certain_in_part:
         lines.append(
             f"{certificate.certain_in_part:,} more are certain up to values the model does not "

@@ -54,6 +54,8 @@ class Histograms:
     unique : bool or None
         Whether the histogram over cells is unique.
     proof : str
+    complete : bool
+        Whether it was decided for every cell how many people are certainly there.
     details : dict
     """
 
@@ -66,6 +68,7 @@ class Histograms:
     exact: npt.NDArray[np.bool_]
     unique: bool | None
     proof: str
+    complete: bool = True
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -138,7 +141,10 @@ def attack(
         "methods": [one.method for one in found],
     }
     proof = "; ".join(dict.fromkeys(proofs))
-    return Histograms(cells, system, first, samples, low, high, exact, unique, proof, details)
+    complete = all(one.ranges.complete for one in found)
+    return Histograms(
+        cells, system, first, samples, low, high, exact, unique, proof, complete, details
+    )
 
 
 def _resample(

@@ -77,6 +77,7 @@ def attack_labels(
         np.zeros(system.n_unknowns, dtype=bool),
         False if distinct else None,
         "two different consistent tables were found" if distinct else "undecided",
+        False,
         {"cells": len(cells), "unknowns": system.n_unknowns, "profiles": space.size},
     )
 

@@ -41,9 +41,10 @@ def attack_as_published(
         unique=None,
         proof="the published formulations do not decide uniqueness",
         certain_rows=0,
+        complete=False,
         certain_in_part=0,
         bounds=pd.DataFrame(),
-        statements=("sent through every tree, the table reproduces every published count",),
+        statements=("sent through the model, the table reproduces every published count",),
     )
     return Reconstruction(
         table=as_frame(facts, found.table),

@@ -36,6 +36,8 @@ class Ranges:
     proof : str
     witnesses : (k, unknowns) int array
         All consistent histograms met on the way.
+    complete : bool
+        Whether it was decided for every cell how many people are certainly there.
     """
 
     lower: IntArray
@@ -44,6 +46,7 @@ class Ranges:
     unique: bool | None
     proof: str
     witnesses: IntArray
+    complete: bool = True
 
 
 def ranges(
@@ -88,7 +91,8 @@ def ranges(
     ends = (False, True) if everything else (False,)
     known = _tighten(prover, known, lower, upper, ends, deadline)
     exact = (known.min(axis=0) == lower) & (known.max(axis=0) == upper)
-    return Ranges(lower, upper, exact, unique, proof, known)
+    complete = bool((known.min(axis=0) == lower).all())
+    return Ranges(lower, upper, exact, unique, proof, known, complete)
 
 
 def _tighten(

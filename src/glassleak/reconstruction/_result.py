@@ -29,6 +29,8 @@ class Certificate:
     certain_rows : int
         Rows that every consistent table contains: this many people are provably in the training
         set with exactly these values and class.
+    complete : bool
+        Whether it was decided for every row; otherwise `certain_rows` is a lower bound.
     certain_in_part : int
         Further rows every consistent table contains up to values the model does not tell apart.
     bounds : DataFrame
@@ -43,6 +45,7 @@ class Certificate:
     unique: bool | None
     proof: str
     certain_rows: int
+    complete: bool
     certain_in_part: int
     bounds: pd.DataFrame
     statements: tuple[str, ...] = ()

@@ -46,6 +46,9 @@ def _run(subject: Subject) -> AnalysisResult:
         return AnalysisResult("not assessed", reason=str(error), assumptions=assumptions)
     evidence = _evidence(found, subject.policy) | _against_data(found, subject, schema)
     finding = _finding(found, evidence, subject.policy)
+    if not found.certificate.complete:
+        reason = "the budget ended before it was decided for every row whether it is certain"
+        return AnalysisResult("partial", (finding,), False, reason, assumptions)
     return AnalysisResult("done", (finding,), assumptions=assumptions)
 
 
@@ -60,6 +63,7 @@ def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
         "status": found.status,
         "certain_rows": certificate.certain_rows,
         "certain_rows_in_small_groups": exposed,
+        "decided_for_every_row": certificate.complete,
         "certain_up_to_indistinguishable_values": certificate.certain_in_part,
         "expected_rows_right_in_small_groups": round(
             float(found.confidence[found.alike < policy.min_people].sum()), 1
@@ -97,7 +101,7 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
     if exposed:
         effect = "fix"
         detail += (
-            f" {exposed:,} of them share their values and class with fewer than "
+            f" Of the rows that are certain, {exposed:,} share values and class with fewer than "
             f"{policy.min_people} people."
         )
     elif expected > policy.max_expected_share * rows:

@@ -146,7 +146,8 @@ def _exposed(marked: list[tuple[_Groups, npt.NDArray[np.bool_]]]) -> dict[str, A
 def _who(evidence: dict[str, Any], model: Model) -> str:
     people, total = evidence["people"], evidence["of_people"]
     where = f" in tree {evidence['tree']} alone" if isinstance(model, Forest) else ""
-    return f"{people:,} of {total:,} people ({people / total:.0%}){where}"
+    share = f"{people / total:.0%}" if people >= total / 100 else "less than 1%"
+    return f"{people:,} of {total:,} people ({share}){where}"
 
 
 def _small_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[Finding]:
@@ -164,8 +165,8 @@ def _small_groups(model: Model, groups: list[_Groups], policy: Policy) -> list[F
         Finding(
             id="structure.small-groups",
             title=f"Fewer than {limit} people in {_counted(evidence['groups'], model)}",
-            detail=f"{_who(evidence, model)} are in such a {_noun(model)}; {alone['people']:,} are "
-            "alone in theirs, so its conditions describe one person.",
+            detail=f"{_who(evidence, model)} are in such a {_noun(model)}; alone in "
+            f"theirs: {alone['people']:,}, each described by the conditions of one {_noun(model)}.",
             effect="fix",
             remedy=f"Train with min_samples_leaf={limit} or more, prune, or publish without "
             "counts.",

@@ -47,7 +47,8 @@ def bin_thresholds(survey: Survey) -> Iterator[Finding]:
         limits = state.attributes["bin_thresholds_"]
         if not isinstance(limits, list | tuple):
             continue
-        sizes = [len(t) for t in _numeric(limits, state) if len(t)]
+        # A single limit separates two values, as in a yes/no column, and is neither.
+        sizes = [len(t) for t in _numeric(limits, state) if len(t) > 1]
         if not sizes:
             continue
         n_bins = state.get("n_bins")

@@ -17,6 +17,8 @@ from glassleak.readers.artefacts._words import columns, is_sized, named_columns
 from glassleak.readers.files._json_text import parse_json
 
 _RANGE = re.compile(r"\[[^\[\]:]+:[^\[\]:]+\]")
+# The range of a yes/no column is nobody's value.
+_YES_NO = "[0:1]"
 _REMEDY = (
     "Replace the values in `feature_infos` by round limits, or clip the columns before training. "
     "LightGBM does not need them to predict."
@@ -32,7 +34,9 @@ def lightgbm_texts(survey: Survey, rows: Rows) -> Iterator[Finding]:
             continue
         entries = infos.split(" ")
         names = (_line(text, "feature_names=") or "").split(" ")
-        ranged = [i for i, entry in enumerate(entries) if _RANGE.fullmatch(entry)]
+        ranged = [
+            i for i, entry in enumerate(entries) if _RANGE.fullmatch(entry) and entry != _YES_NO
+        ]
         if ranged:
             known = [names[i] for i in ranged] if len(names) == len(entries) else []
             yield _ranges(visited, len(ranged), known)
@@ -56,6 +60,8 @@ def lightgbm_documents(survey: Survey, rows: Rows) -> Iterator[Finding]:
 
 def _is_range(info: Any) -> bool:
     if not isinstance(info, dict) or "max_value" not in info:
+        return False
+    if (info.get("min_value"), info["max_value"]) == (0, 1):
         return False
     # Categorical columns list their codes instead.
     codes: Any = info.get("values")
