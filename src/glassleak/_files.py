@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 def write_text(path: str | Path, text: str) -> None:
     """Replace the file at `path` by `text`; on failure the old file, if any, is left as it was."""
     target = Path(path)
+    if not target.parent.is_dir():
+        # Said about the file that was asked for, and not about a temporary one beside it.
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.ensemble import RandomForestClassifier
 from strategies import rule_lists
 
+import glassleak as gl
 from glassleak.errors import InconsistentModelError, MalformedModelError, ModelTooLargeError
 from glassleak.models import (
     Bagging,
@@ -190,3 +192,11 @@ def test_rows_of_a_rule_list():
     assert RuleList(("a",), (0,), both, Missing("")).n_rows is None
     with pytest.raises(ValueError, match="expected 1 columns"):
         RuleList(("a",), (0,), both, Missing("")).apply([[1, 2]])
+
+
+def test_a_model_prints_as_one_line() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (30, 3)), rng.integers(0, 2, 30)
+    forest = gl.read(RandomForestClassifier(4, random_state=0).fit(X, y))
+    assert repr(forest) == "<Forest: 4 trees, 30 rows, 3 columns, 2 classes, bagging known>"
+    assert repr(forest.trees[0]).startswith("<Tree: ")

@@ -13,9 +13,9 @@ NAME = "convert"
 HELP = "rewrite a model as glassleak JSON: data only, nothing that could run"
 DESCRIPTION = """Read a model and write it in glassleak's own JSON form.
 
-The result holds structure, counts and (for bagged forests) the seeds of the draws, and nothing
-else the file may have retained.  It is what
-every analysis works on, and it can be read, diffed and passed on without trusting anyone."""
+The result holds structure, counts and, for bagged forests, the seeds of the draws; nothing else
+the file may have retained.  It is what every analysis works on, and it can be read, diffed and
+passed on without trusting anyone."""
 EXAMPLE = """examples:
   glassleak convert model.skops -o model.json
   glassleak convert model.joblib --trust sandbox -o model.json

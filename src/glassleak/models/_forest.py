@@ -20,7 +20,7 @@ from glassleak.schema import SplitEvidence
 Aggregation = Literal["mean", "sum"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forest(ValueEquality):
     """Trees over the same columns and classes.
 
@@ -73,6 +73,12 @@ class Forest(ValueEquality):
                 raise InconsistentModelError(
                     f"holds {distinct[0]} distinct rows of {self.n_rows}", f"trees[{i}]"
                 )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Forest: {len(self.trees)} trees, {self.n_rows} rows, {len(self.columns)} columns, "
+            f"{len(self.classes)} classes, bagging {self.bagging.kind}>"
+        )
 
     def __len__(self) -> int:
         return len(self.trees)

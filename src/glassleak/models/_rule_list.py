@@ -52,7 +52,7 @@ class Rule:
             raise MalformedModelError(f"{self.prediction} cannot be a class label", "prediction")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleList(ValueEquality):
     """An ordered list of rules that ends with a rule without conditions.
 
@@ -125,6 +125,12 @@ class RuleList(ValueEquality):
                 f"rows[{at}]",
             )
         return rows
+
+    def __repr__(self) -> str:
+        return (
+            f"<RuleList: {len(self.rules)} rules, {self.n_rows} rows, {len(self.columns)} columns, "
+            f"{len(self.classes)} classes>"
+        )
 
     def __len__(self) -> int:
         return len(self.rules)

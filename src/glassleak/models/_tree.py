@@ -40,7 +40,7 @@ class Provenance:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree(ValueEquality):
     """A binary decision tree.  Node 0 is the root.
 
@@ -125,6 +125,12 @@ class Tree(ValueEquality):
             if published is not None:
                 return int(published[0])
         return int(self.counts.totals[0]) if isinstance(self.counts, Exact) else None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tree: {self.n_leaves} leaves, {self.n_rows} rows, {len(self.columns)} columns, "
+            f"{len(self.classes)} classes>"
+        )
 
     @property
     def n_nodes(self) -> int:
