@@ -382,3 +382,8 @@ def test_state_without_the_text():
     state = State("lightgbm.basic", "Booster", {"_handle": 7})
     with pytest.raises(MalformedModelError, match="_handle"):
         read_lightgbm_state(state, LIMITS)
+
+
+def test_a_text_without_trees_is_refused() -> None:
+    with pytest.raises(MalformedModelError, match="no trees"):
+        read_lightgbm_text("tree\nversion=v4\n\nend of trees\n", LIMITS)

@@ -48,7 +48,9 @@ def parse_text(text: str, limits: Limits) -> Saved:
     if end is None:
         raise MalformedModelError("'end of trees' is missing: the file is cut short", "file")
     starts = [i for i in starts if i < end]
-    header = _section(lines, 1, starts[0] if starts else end)
+    if not starts:
+        raise MalformedModelError("there are no trees before 'end of trees'", "file")
+    header = _section(lines, 1, starts[0])
     limits.check_nodes(2 * len(starts))
     trees, linear, nodes = [], False, 0
     for t, (start, stop) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
