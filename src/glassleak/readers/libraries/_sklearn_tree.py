@@ -231,7 +231,7 @@ def provenance(state: State, notes: tuple[str, ...] = (), **more: Any) -> Proven
         library=state.package,
         library_version=version if isinstance(version, str) else "",
         estimator=state.name,
-        settings=settings | more,
+        settings=settings | {k: _plain(v) for k, v in more.items()},
         notes=tuple(dict.fromkeys(notes)),
     )
 
