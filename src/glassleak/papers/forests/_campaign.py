@@ -1,4 +1,4 @@
-"""Carry out a list of runs, taking from the log what is there already."""
+"""The runs of this paper, taking from the log what is still good."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from glassleak._version import __version__
+from glassleak.papers import _campaign
 from glassleak.papers._paper import Options
-from glassleak.papers._run_log import Record, RunLog
+from glassleak.papers._run_log import Record
 from glassleak.papers.forests._execute import execute
-from glassleak.papers.forests._setting import KEY_FIELDS, Run
+from glassleak.papers.forests._setting import Run
 
 Execute: TypeAlias = Callable[[Run, float], Record]
 Results: TypeAlias = dict[Run, Record]
@@ -40,18 +41,14 @@ def carry_out(
     execute_run : callable, optional
         `execute` unless a test says otherwise.
     """
-    log = RunLog(log_path, KEY_FIELDS)
     do = execute_run or execute
-    results: Results = {}
-    for done, run in enumerate(runs):
-        options.progress(done, len(runs), run.label)
-        record = log.get(run.key)
-        if record is None or not _still_good(record, budget_of(run)):
-            record = do(run, budget_of(run))
-            log.add(record)
-        results[run] = record
-    options.progress(len(runs), len(runs), "done")
-    return results
+    return _campaign.carry_out(
+        runs,
+        lambda run: do(run, budget_of(run)),
+        lambda run, record: _still_good(record, budget_of(run)),
+        options,
+        log_path,
+    )
 
 
 def _still_good(record: Record, budget_seconds: float) -> bool:

@@ -70,6 +70,3 @@ class Run:
             f"{self.dataset}, {self.n_rows} rows, {self.n_trees} trees, {depth}, "
             f"seed {self.seed}{how}"
         )
-
-
-KEY_FIELDS = tuple(field.name for field in dataclasses.fields(Run))
