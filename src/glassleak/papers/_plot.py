@@ -51,12 +51,20 @@ def require_matplotlib() -> None:
 
 def panels(count: int, *, width: float = 3.6, height: float = 3.0) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels side by side."""
+    figure, axes = grid_of_panels(1, count, width=width, height=height)
+    return figure, axes[0]
+
+
+def grid_of_panels(
+    rows: int, columns: int, *, width: float = 3.6, height: float = 3.0
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with rows of panels."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width * count, height), layout="constrained")
-    axes = figure.subplots(1, count, squeeze=False)
-    return figure, list(axes[0])
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, [list(row) for row in axes]
 
 
 def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
