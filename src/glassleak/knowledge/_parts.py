@@ -9,13 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import UnsupportedModelError
 from glassleak.knowledge._compare import is_low
-from glassleak.models import Exact, Forest, Label, Model, RuleList, Tree, node_depths
+from glassleak.knowledge._multiway import multiway_tests
+from glassleak.models import (
+    Exact,
+    Forest,
+    Label,
+    Model,
+    MultiwayTree,
+    RuleList,
+    Tree,
+    node_depths,
+)
+
+# What a part is made of: everything but a forest, which is made of trees.
+Member: TypeAlias = Tree | RuleList | MultiwayTree
 
 
 @dataclass(frozen=True)
@@ -138,10 +152,12 @@ def published(
                 "trees do not describe the same rows"
             )
         prefix = f"model {number}, " if len(models) > 1 else ""
-        members: tuple[Tree | RuleList, ...] = one.trees if isinstance(one, Forest) else (one,)
+        members: tuple[Member, ...] = one.trees if isinstance(one, Forest) else (one,)
         for i, member in enumerate(members):
             kind = "rule list" if isinstance(member, RuleList) else f"tree {i}"
             totals = _totals(member, prefix + kind)
+            if isinstance(member, MultiwayTree) and visible:
+                raise UnsupportedModelError("counts of some nodes only: for binary trees", kind)
             if isinstance(member, Tree) and visible is not None and i in visible:
                 parts += _layers(member, prefix + kind, visible[i])
             else:
@@ -159,14 +175,16 @@ def published(
     )  # fmt: skip
 
 
-def _totals(member: Tree | RuleList, name: str) -> npt.NDArray[np.int64]:
+def _totals(member: Member, name: str) -> npt.NDArray[np.int64]:
     """Training rows per class."""
     if not isinstance(member.counts, Exact):
         raise UnsupportedModelError(
             "exact counts per class are needed, and are not published", name
         )
     values = member.counts.values
-    totals: npt.NDArray[np.int64] = values[0] if isinstance(member, Tree) else values.sum(axis=0)
+    totals: npt.NDArray[np.int64] = (
+        values.sum(axis=0) if isinstance(member, RuleList) else values[0]
+    )
     return totals
 
 
@@ -214,12 +232,14 @@ def follow(
     return tests.group[node]
 
 
-def _part(member: Tree | RuleList, name: str) -> Part:
+def _part(member: Member, name: str) -> Part:
     counts = member.counts
     assert isinstance(counts, Exact)
     if isinstance(member, RuleList):
         rules = tuple(f"rule {i}" for i in range(len(member)))
         return Part(name, rules, counts.values, _rule_decisions(member), member.apply)
+    if isinstance(member, MultiwayTree):
+        return _multiway_part(member, name)
     leaves = member.leaves
     position = np.full(member.n_nodes, -1, dtype=np.int32)
     position[leaves] = np.arange(len(leaves), dtype=np.int32)
@@ -238,6 +258,27 @@ def _part(member: Tree | RuleList, name: str) -> Part:
 
     names = tuple(f"leaf {i}" for i in leaves)
     return Part(name, names, counts.values[leaves], decisions, assign)
+
+
+def _multiway_part(tree: MultiwayTree, name: str) -> Part:
+    """The leaves, and a group without people for levels that lead nowhere."""
+    assert isinstance(tree.counts, Exact)
+    leaves = tree.leaves
+    column, threshold, low, high, reached = multiway_tests(tree)
+    # Two places at the end: -1 (a test) and -2 (nowhere) count from there.
+    position = np.full(tree.n_nodes + 2, -1, dtype=np.int32)
+    position[leaves] = np.arange(len(leaves), dtype=np.int32)
+    position[-2] = len(leaves)
+    decisions = Decisions(
+        column, threshold, np.zeros(len(column), bool), low, high, position[reached]
+    )
+    counts = tree.counts.values[leaves]
+    names = tuple(f"leaf {i}" for i in leaves)
+    if (reached == -2).any():
+        counts = np.vstack([counts, np.zeros_like(counts[:1])])
+        names = (*names, "no branch")
+    assign = partial(follow, decisions, tree.precision, tree.comparison)
+    return Part(name, names, counts, decisions, assign)
 
 
 def _rule_decisions(rules: RuleList) -> Decisions:

@@ -4,6 +4,7 @@ from glassleak.models._check import node_depths
 from glassleak.models._counts import Counts, Exact, Missing, Noisy
 from glassleak.models._forest import Forest
 from glassleak.models._json import Model, model_document, model_from_document
+from glassleak.models._multiway import MultiwayTree
 from glassleak.models._resampling import Bagging
 from glassleak.models._rule_list import Condition, Rule, RuleList
 from glassleak.models._tree import Label, Provenance, Tree
@@ -17,6 +18,7 @@ __all__ = [
     "Label",
     "Missing",
     "Model",
+    "MultiwayTree",
     "Noisy",
     "Provenance",
     "Rule",

@@ -130,6 +130,12 @@ def node_depths(left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]) -> np
     parent[0] = 0
     orphan = parent < 0
     parent[orphan] = np.flatnonzero(orphan)
+    return depths_below(parent)
+
+
+def depths_below(parent: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Depth of every node from the node above each (the root is above itself); see above."""
+    n = len(parent)
     depth = np.ones(n, dtype=np.int64)
     depth[0] = 0
     ancestor = parent

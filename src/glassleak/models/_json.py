@@ -20,13 +20,14 @@ from glassleak.errors import MalformedModelError
 from glassleak.models._counts import Counts, Exact, Missing, Noisy
 from glassleak.models._forest import Forest
 from glassleak.models._json_entry import Entry, within
+from glassleak.models._multiway import MultiwayTree
 from glassleak.models._resampling import Bagging
 from glassleak.models._rule_list import Condition, Rule, RuleList
 from glassleak.models._tree import Provenance, Tree
 
 FORMAT, VERSION = "glassleak-model", 1
 _MAX_SETTINGS_DEPTH = 20
-Model: TypeAlias = Tree | Forest | RuleList
+Model: TypeAlias = Tree | Forest | RuleList | MultiwayTree
 
 
 def dump_model(model: Model, path: str | Path | None = None, *, packed: bool = False) -> str:
@@ -54,6 +55,8 @@ def model_document(model: Model, *, packed: bool = False) -> dict[str, Any]:
         return head | {"kind": "tree"} | _tree_out(model, packed)
     if isinstance(model, RuleList):
         return head | {"kind": "rule list"} | _rules_out(model, packed)
+    if isinstance(model, MultiwayTree):
+        return head | {"kind": "multiway tree"} | _multiway_out(model, packed)
     trees = [_tree_out(t, packed) | {"n_rows": t.n_rows} for t in model.trees]
     if any(t.provenance != Provenance() for t in model.trees):
         for entry, tree in zip(trees, model.trees, strict=True):
@@ -84,6 +87,8 @@ def model_from_document(document: Any) -> Model:
         return _tree_in(top, columns, classes, n_rows, provenance)
     if kind == "rule list":
         return _rules_in(top, columns, classes, n_rows, provenance)
+    if kind == "multiway tree":
+        return _multiway_in(top, columns, classes, n_rows, provenance)
     if kind != "forest":
         raise MalformedModelError(f"unknown kind {kind!r}", "kind")
     trees = []
@@ -178,6 +183,40 @@ def _rules_in(entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance:
         counts=_counts_in(entry, len(classes)),
         rows=entry.array("rows", "i8", optional=True),
         precision=entry.get("precision"),
+        n_rows=n_rows,
+        provenance=provenance,
+    )
+
+
+def _multiway_out(model: MultiwayTree, packed: bool) -> dict[str, Any]:
+    names = ("feature", "parent", "branch", "label", "rows", "errors")
+    arrays = {
+        n: _array_out(getattr(model, n), packed) for n in names if getattr(model, n) is not None
+    }
+    return arrays | {
+        "levels": [list(levels) for levels in model.levels],
+        "counts": _counts_out(model.counts, packed),
+    }
+
+
+def _multiway_in(
+    entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance: Any
+) -> MultiwayTree:
+    levels = entry.list("levels")
+    for i, own in enumerate(levels):
+        if not isinstance(own, list):
+            raise MalformedModelError("expected a list", f"levels[{i}]")
+    return MultiwayTree(
+        columns=columns,
+        classes=classes,
+        levels=tuple(tuple(own) for own in levels),
+        feature=entry.array("feature", "i4"),
+        parent=entry.array("parent", "i4"),
+        branch=entry.array("branch", "i4"),
+        counts=_counts_in(entry, len(classes)),
+        label=entry.array("label", "i4", optional=True),
+        rows=entry.array("rows", "i8", optional=True),
+        errors=entry.array("errors", "i8", optional=True),
         n_rows=n_rows,
         provenance=provenance,
     )

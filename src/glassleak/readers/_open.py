@@ -14,7 +14,7 @@ from glassleak.errors import (
     UnsupportedModelError,
     UntrustedFileError,
 )
-from glassleak.models import Forest, Model, RuleList, Tree
+from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.readers._documents import as_text, beside_the_trees, read_document
 from glassleak.readers._interpret import Interpretation, interpret
 from glassleak.readers._limits import DEFAULT_LIMITS, Limits
@@ -78,7 +78,7 @@ def read(source: Any, trust: Trust = "none", limits: Limits = DEFAULT_LIMITS) ->
 
     Returns
     -------
-    Tree, Forest or RuleList
+    Tree, Forest, RuleList or MultiwayTree
 
     Raises
     ------
@@ -99,7 +99,7 @@ def open_model(source: Any, trust: Trust = "none", limits: Limits = DEFAULT_LIMI
     """Like `read`, but keeps what the audit needs: artefacts, hash, and why reading failed."""
     if trust not in ("none", "sandbox"):
         raise ValueError(f'trust must be "none" or "sandbox", got {trust!r}')
-    if isinstance(source, Tree | Forest | RuleList):
+    if isinstance(source, Tree | Forest | RuleList | MultiwayTree):
         return Opened(source, None, (), False, "glassleak model", type(source).__name__)
     if isinstance(source, Mapping):
         return _open_document(source, "mapping", limits)

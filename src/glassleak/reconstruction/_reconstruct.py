@@ -8,7 +8,7 @@ from typing import Literal
 
 from glassleak.errors import SchemaError, UnsupportedModelError
 from glassleak.knowledge import Known, labels_only, published
-from glassleak.models import Forest, Model, RuleList, Tree
+from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._cells_attack import attack
 from glassleak.reconstruction._labels_attack import attack_labels
@@ -80,7 +80,7 @@ def reconstruct(
     if multiplicities != "auto":
         raise UnsupportedModelError("this version reconstructs models trained without bagging")
     for one in model if isinstance(model, Sequence) else (model,):
-        if not isinstance(one, Tree | Forest | RuleList):
+        if not isinstance(one, Tree | Forest | RuleList | MultiwayTree):
             raise TypeError(
                 f"expected a model as glassleak.read returns it, got {type(one).__name__}"
             )

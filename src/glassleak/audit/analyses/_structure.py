@@ -11,7 +11,7 @@ import numpy.typing as npt
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Finding, Status
 from glassleak.audit._policy import Policy
-from glassleak.models import Exact, Forest, Missing, Model, RuleList, Tree
+from glassleak.models import Exact, Forest, Missing, Model, MultiwayTree, RuleList, Tree
 
 _NOISY = "the published counts carry noise, so group sizes cannot be read off them"
 _REPEATED = (
@@ -54,10 +54,10 @@ class _Groups:
         return bool(open_[self.people >= limit].any())
 
 
-def _groups(part: Tree | RuleList, tree: int, bagged: bool) -> _Groups | None:
+def _groups(part: Tree | RuleList | MultiwayTree, tree: int, bagged: bool) -> _Groups | None:
     if part.people is None:
         return None
-    where = part.leaves if isinstance(part, Tree) else np.arange(len(part.rules))
+    where = np.arange(len(part)) if isinstance(part, RuleList) else part.leaves
     classes = part.counts.values[where] if isinstance(part.counts, Exact) else None
     repeated = bagged and isinstance(part, Tree) and part.distinct_rows is None
     return _Groups(tree, part.people[where], classes, repeated)
@@ -68,7 +68,9 @@ def _run(subject: Subject) -> AnalysisResult:
     if model is None:
         problem = subject.opened.problem
         return AnalysisResult("not assessed", reason=str(problem) if problem else "no model")
-    parts: tuple[Tree | RuleList, ...] = model.trees if isinstance(model, Forest) else (model,)
+    parts: tuple[Tree | RuleList | MultiwayTree, ...] = (
+        model.trees if isinstance(model, Forest) else (model,)
+    )
     bagged = isinstance(model, Forest) and model.bagging.kind != "none"
     found = [_groups(part, i, bagged) for i, part in enumerate(parts)]
     groups = [g for g in found if g is not None]
@@ -88,7 +90,7 @@ def _run(subject: Subject) -> AnalysisResult:
     return AnalysisResult(status, tuple(findings), reason=reason, assumptions=assumptions)
 
 
-def _why(part: Tree | RuleList) -> str:
+def _why(part: Tree | RuleList | MultiwayTree) -> str:
     return part.counts.reason if isinstance(part.counts, Missing) else _NOISY
 
 
