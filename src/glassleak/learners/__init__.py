@@ -1,0 +1,5 @@
+"""Learners whose models are small enough to publish, as scikit-learn estimators."""
+
+from glassleak.learners._id3 import ID3Classifier
+
+__all__ = ["ID3Classifier"]
