@@ -30,7 +30,7 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     min_samples_split : int
         Smallest number of rows that is split.
     min_gain : float
-        Smallest gain per row of the node that a split must bring, in bits for "entropy" and
+        Smallest gain per row of the node that the best split must bring, in bits for "entropy" and
         "gain_ratio".
 
     Attributes

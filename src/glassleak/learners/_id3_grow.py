@@ -29,7 +29,7 @@ class Stops:
     min_samples_split : int
         Smallest number of rows that is split.
     min_gain : float
-        Smallest gain per row of the node that a split must bring.
+        Smallest gain per row of the node that the best split must bring.
     """
 
     max_depth: int | None = None
@@ -134,7 +134,7 @@ class _Tables:
     def best(
         self, rows: IntArray, columns: IntArray, here: IntArray, min_gain: float
     ) -> int | None:
-        """The column to ask for; ``None`` if none tells rows apart or gains enough."""
+        """The column to ask for; ``None`` if none tells rows apart or the best gains too little."""
         found, count = np.unique(self.keys[np.ix_(rows, columns)], return_counts=True)
         level, start = np.unique(found // self.n_classes, return_index=True)
         total = np.add.reduceat(count, start)
@@ -158,11 +158,11 @@ class _Tables:
                 float(_spread(np.array([n]))[0]) - np.add.reduceat(_spread(total), first)
             ) / n
             score = np.where(several, gain / np.where(several, information, 1.0), -np.inf)
-        enough = several & (gain >= min_gain - TIE)
-        if not enough.any():
-            return None
-        score = np.where(enough, score, -np.inf)
-        return int(columns[np.flatnonzero(score >= score.max() - TIE)[0]])
+        score = np.where(several, score, -np.inf)
+        chosen = int(np.flatnonzero(score >= score.max() - TIE)[0])
+        # The best column must be good enough; a worse one that is would make "the chosen column
+        # has the best score of all" untrue.
+        return int(columns[chosen]) if gain[chosen] >= min_gain - TIE else None
 
 
 def _spread(counts: IntArray) -> FloatArray:

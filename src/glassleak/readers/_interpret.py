@@ -12,12 +12,14 @@ from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.artefacts import Artefact, scan
 from glassleak.readers.libraries._imodels import read_imodels
+from glassleak.readers.libraries._learners import read_learner
 from glassleak.readers.libraries._lightgbm import read_lightgbm_state
 from glassleak.readers.libraries._sklearn import read_sklearn
 from glassleak.readers.libraries._xgboost import read_xgboost_state
 
 # One reader per library, chosen by the package a class claims to come from.
 READERS: dict[str, Callable[[State, Limits], Model]] = {
+    "glassleak": read_learner,
     "sklearn": read_sklearn,
     "imodels": read_imodels,
     "lightgbm": read_lightgbm_state,
