@@ -1,0 +1,1 @@
+"""Learning with differential privacy: exact noise, selection, accounting, and what uses them."""
