@@ -1,0 +1,1 @@
+"""What a published tree says about people one already knows (the maximum-entropy paper)."""
