@@ -1,5 +1,6 @@
 """Learners whose models are small enough to publish, as scikit-learn estimators."""
 
+from glassleak.learners._greedy import GreedyRuleListClassifier
 from glassleak.learners._id3 import ID3Classifier
 
-__all__ = ["ID3Classifier"]
+__all__ = ["GreedyRuleListClassifier", "ID3Classifier"]

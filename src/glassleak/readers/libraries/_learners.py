@@ -8,10 +8,14 @@ from glassleak.errors import UnsupportedModelError
 from glassleak.models import Model
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
+from glassleak.readers.libraries._glassleak import read_learned_tree, read_rule_list
 from glassleak.readers.libraries._id3 import read_id3
 
 _READERS: dict[str, Callable[[State, Limits], Model]] = {
+    "GreedyRuleListClassifier": read_rule_list,
     "ID3Classifier": read_id3,
+    "OptimalRuleListClassifier": read_rule_list,
+    "OptimalTreeClassifier": read_learned_tree,
 }
 
 

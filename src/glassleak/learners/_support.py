@@ -1,0 +1,43 @@
+"""How many training rows a rule must capture: a share of the table or a number of rows."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+
+def support_rows(min_support: Any, n_rows: int) -> int:
+    """The smallest number of rows a rule may capture, at least 1.
+
+    A float is a share of the table (``captured / n_rows >= min_support``), an integer a number of
+    rows, as scikit-learn's ``min_samples_leaf``.
+    """
+    if isinstance(min_support, bool) or not isinstance(min_support, numbers.Real):
+        raise ValueError(f"min_support must be a number, got {min_support!r}")
+    if isinstance(min_support, numbers.Integral):
+        if min_support < 0:
+            raise ValueError(f"min_support must not be negative, got {min_support}")
+        return max(1, int(min_support))
+    share = float(min_support)
+    if not 0 <= share < 1:
+        raise ValueError(f"min_support as a share must lie in [0, 1), got {share}")
+    rows = math.ceil(share * n_rows)
+    # 0.07 * 100 is a little above 7 in floating point; the share itself is what was asked for.
+    while rows > 0 and (rows - 1) / n_rows >= share:
+        rows -= 1
+    return max(1, rows)
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """`value` as an int of at least `least`, or a `ValueError` that names the parameter."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def one_of(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """`value` if it is one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)

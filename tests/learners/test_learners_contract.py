@@ -1,0 +1,14 @@
+"""The learners keep scikit-learn's contract and publish exactly what they say."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from glassleak.learners import GreedyRuleListClassifier
+
+LEARNERS = [GreedyRuleListClassifier(), GreedyRuleListClassifier(max_width=2)]
+
+
+@parametrize_with_checks(LEARNERS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
