@@ -73,9 +73,13 @@ def known_people(model: Model, table: Any, people: str | npt.ArrayLike | None = 
         values = model.encode(frame).astype(np.float64)
     else:
         values = _numbers(frame)
-    of_line = pd.DataFrame(values).groupby(
-        list(range(values.shape[1])), sort=False, dropna=False
-    ).ngroup().to_numpy() if values.shape[1] else np.zeros(len(frame), np.intp)  # fmt: skip
+    if values.shape[1]:
+        grouped = pd.DataFrame(values).groupby(
+            list(range(values.shape[1])), sort=False, dropna=False
+        )
+        of_line = grouped.ngroup().to_numpy().astype(np.intp)
+    else:
+        of_line = np.zeros(len(frame), dtype=np.intp)
     _, first = np.unique(of_line, return_index=True)
     number = np.zeros(len(first), dtype=np.int64)
     np.add.at(number, of_line, in_line)
