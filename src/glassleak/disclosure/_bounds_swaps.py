@@ -1,0 +1,222 @@
+"""Integer tables that fit everything, found by exchanging two people's values.
+
+A witness costs nothing to believe: it is sent through every fact.  What witnesses attain need not
+be asked of a solver any more.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.disclosure._bounds_facts import Nodes, Question
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+def first_table(people: IntArray, leaf: IntArray, counts: IntArray) -> IntArray:
+    """A table that fits every leaf, each group of people close to its leaf's distribution.
+
+    Cumulated shares are rounded down, group after group, so that rows and columns add up.
+    """
+    table = np.zeros((len(people), counts.shape[1]), dtype=np.int64)
+    order = np.argsort(leaf, kind="stable")
+    starts = np.searchsorted(leaf[order], np.arange(len(counts) + 1))
+    for one in range(len(counts)):
+        inside = order[starts[one] : starts[one + 1]]
+        left = counts[one].copy()
+        for q in inside.tolist():
+            n, total = int(people[q]), int(left.sum())
+            share = left * n // max(total, 1)
+            rest = n - int(share.sum())
+            most = np.argsort(-((left * n) % max(total, 1)), kind="stable")
+            share[most[(share < left)[most]][:rest]] += 1
+            table[q] = share
+            left -= share
+    return table
+
+
+class Swaps:
+    """A table, and what exchanging values within a leaf does to the facts.
+
+    Attributes
+    ----------
+    table : (groups, classes) int array
+    least, most : (groups, classes) int arrays
+        Smallest and largest count met in any table that fits everything.
+    """
+
+    def __init__(self, table: IntArray, leaf: IntArray, nodes: Nodes) -> None:
+        self.leaf, self.nodes = leaf, nodes
+        self.histogram: dict[int, IntArray] = {}
+        self.excess: dict[int, float] = {}
+        self.at: dict[int, dict[int, int]] = {}
+        self.n_broken = 0
+        self.least = np.full_like(table, np.iinfo(np.int64).max)
+        self.most = np.full_like(table, -1)
+        self.start(table)
+
+    def start(self, table: IntArray) -> None:
+        """Go on from another table."""
+        self.table = table
+        for questions in self.nodes.questions.values():
+            for question in questions:
+                self._refresh(question)
+        if self.fits:
+            self.record()
+
+    def _refresh(self, question: Question) -> None:
+        histogram = question.histogram(self.table)
+        self._put(id(question), histogram, _excess(question, histogram))
+
+    def _put(self, key: int, histogram: IntArray, excess: float) -> None:
+        self.n_broken += int(excess > 0) - int(self.excess.get(key, 0.0) > 0)
+        self.histogram[key], self.excess[key] = histogram, excess
+
+    @property
+    def fits(self) -> bool:
+        """Whether the table breaks no fact."""
+        return self.n_broken == 0
+
+    def record(self) -> None:
+        """Note the counts of a table that fits."""
+        np.minimum(self.least, self.table, out=self.least)
+        np.maximum(self.most, self.table, out=self.most)
+
+    def replace(self, members: IntArray, rows: IntArray) -> bool:
+        """Put other rows in place if the whole then fits; whether it did."""
+        changed = np.flatnonzero((self.table[members] != rows).any(axis=1))
+        if not changed.size:
+            return self.fits
+        before = self.table[members].copy()
+        self.table[members] = rows
+        touched = self._above(self.leaf[members[changed]])
+        old = {id(q): (self.histogram[id(q)], self.excess[id(q)]) for q in touched}
+        for question in touched:
+            self._refresh(question)
+        if self.fits:
+            self.record()
+            return True
+        self.table[members] = before
+        for key, (histogram, excess) in old.items():
+            self._put(key, histogram, excess)
+        return False
+
+    def _above(self, leaves: IntArray) -> list[Question]:
+        nodes = {node for one in np.unique(leaves).tolist() for node in self.nodes.paths[one]}
+        return [q for node in sorted(nodes) for q in self.nodes.questions.get(node, ())]
+
+    def exchange(self, one: int, other: int, x: int, y: int, *, worse: float = 0.0) -> bool:
+        """`one` gives an ``x`` for a ``y`` of `other`, of the same leaf.
+
+        Unless facts would be broken by more than `worse` beyond what they are.
+        """
+        change = 0.0
+        new: list[tuple[int, IntArray, float]] = []
+        for node in self.nodes.paths[int(self.leaf[one])]:
+            for question in self.nodes.questions.get(node, ()):
+                first = self._code(question, one)
+                second = self._code(question, other)
+                if first == second:
+                    continue
+                histogram = self.histogram[id(question)].copy()
+                histogram[first, x] -= 1
+                histogram[first, y] += 1
+                histogram[second, x] += 1
+                histogram[second, y] -= 1
+                excess = _excess(question, histogram)
+                change += excess - self.excess[id(question)]
+                if change > worse and excess > self.excess[id(question)] + worse:
+                    return False
+                new.append((id(question), histogram, excess))
+        if change > worse:
+            return False
+        fitted = self.fits
+        for key, histogram, excess in new:
+            self._put(key, histogram, excess)
+        for q, less, more in ((one, x, y), (other, y, x)):
+            self.table[q, less] -= 1
+            self.table[q, more] += 1
+        if self.fits and not fitted:
+            self.record()
+        elif fitted and self.fits:
+            for q in (one, other):
+                np.minimum(self.least[q], self.table[q], out=self.least[q])
+                np.maximum(self.most[q], self.table[q], out=self.most[q])
+        return True
+
+    def _code(self, question: Question, group: int) -> int:
+        lookup = self.at.get(id(question))
+        if lookup is None:
+            pairs = zip(question.members.tolist(), question.code.tolist(), strict=True)
+            lookup = self.at[id(question)] = dict(pairs)
+        return lookup[group]
+
+
+def _excess(question: Question, histogram: IntArray) -> float:
+    """By how much the worst candidates break their limits, per person."""
+    over = question.values(histogram) - question.ceiling
+    return float(over[over > 0].sum())
+
+
+def repair(swaps: Swaps, rng: np.random.Generator, deadline: float) -> bool:
+    """Exchange values until no fact is broken; whether that was reached."""
+    by_leaf = _open_leaves(swaps)
+    heat = 1.0
+    tries = 0
+    while not swaps.fits and by_leaf and time.monotonic() < deadline and tries < 20_000:
+        tries += 1
+        heat *= 0.999
+        inside = _broken_leaf(swaps, by_leaf, rng)
+        _random_exchange(
+            swaps, inside, rng, worse=max(0.0, -heat * float(np.log(rng.random())) * 0.05)
+        )
+    return swaps.fits
+
+
+def wander(swaps: Swaps, rng: np.random.Generator, deadline: float, rounds: int) -> None:
+    """Visit tables that fit, to see what counts occur."""
+    by_leaf = _open_leaves(swaps)
+    for _ in range(rounds):
+        for inside in by_leaf.values():
+            if time.monotonic() > deadline:
+                return
+            for _ in range(2 * len(inside)):
+                _random_exchange(swaps, inside, rng)
+
+
+def _open_leaves(swaps: Swaps) -> dict[int, IntArray]:
+    """Leaves with several groups of people and several classes."""
+    order = np.argsort(swaps.leaf, kind="stable")
+    numbers, start = np.unique(swaps.leaf[order], return_index=True)
+    return {
+        one: inside
+        for one, inside in zip(numbers.tolist(), np.split(order, start[1:]), strict=True)
+        if len(inside) > 1 and np.count_nonzero(swaps.table[inside].sum(axis=0)) > 1
+    }
+
+
+def _broken_leaf(swaps: Swaps, by_leaf: dict[int, IntArray], rng: np.random.Generator) -> IntArray:
+    broken = [
+        q
+        for questions in swaps.nodes.questions.values()
+        for q in questions
+        if swaps.excess[id(q)] > 0
+    ]
+    question = broken[int(rng.integers(len(broken)))]
+    leaves = [one for one in np.unique(swaps.leaf[question.members]).tolist() if one in by_leaf]
+    chosen = leaves if leaves else list(by_leaf)
+    return by_leaf[chosen[int(rng.integers(len(chosen)))]]
+
+
+def _random_exchange(
+    swaps: Swaps, inside: IntArray, rng: np.random.Generator, *, worse: float = 0.0
+) -> None:
+    one, other = (int(q) for q in inside[rng.choice(len(inside), 2, replace=False)])
+    mine, theirs = np.flatnonzero(swaps.table[one]), np.flatnonzero(swaps.table[other])
+    x, y = int(rng.choice(mine)), int(rng.choice(theirs))
+    if x != y:
+        swaps.exchange(one, other, x, y, worse=worse)
