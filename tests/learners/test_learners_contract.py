@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from glassleak.learners import GreedyRuleListClassifier
+from glassleak.learners import GreedyRuleListClassifier, OptimalRuleListClassifier
 
-LEARNERS = [GreedyRuleListClassifier(), GreedyRuleListClassifier(max_width=2)]
+LEARNERS = [
+    GreedyRuleListClassifier(),
+    GreedyRuleListClassifier(max_width=2),
+    OptimalRuleListClassifier(),
+    OptimalRuleListClassifier(max_length=3, tie_break="least_leaky"),
+]
 
 
 @parametrize_with_checks(LEARNERS)

@@ -2,5 +2,6 @@
 
 from glassleak.learners._greedy import GreedyRuleListClassifier
 from glassleak.learners._id3 import ID3Classifier
+from glassleak.learners._optimal import OptimalRuleListClassifier
 
-__all__ = ["GreedyRuleListClassifier", "ID3Classifier"]
+__all__ = ["GreedyRuleListClassifier", "ID3Classifier", "OptimalRuleListClassifier"]

@@ -1,0 +1,176 @@
+"""Among equally good rule lists, the one that says least about the training table.
+
+What a list leaves unknown is ``sum of C_j * log2(Capt(f_j))`` over its rules: rows captured times
+the logarithm of the profiles they may have (Ferry et al., equation 16).  It adds up along the list,
+as errors do, and what is still to come depends only on the profiles left.  So the best and the
+worst of all optimal lists, and their number, follow from one recursion over what is left; the
+lists themselves, of which there may be millions, are never listed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from glassleak.errors import SchemaError
+from glassleak.learners._optimal_frontier import Frontier
+from glassleak.learners._optimal_search import OutOfBudgetError, Rows, Search
+from glassleak.learners._profiles import Profiles, Region
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Ties:
+    """The lists whose objective is within the tolerance of the best.
+
+    Attributes
+    ----------
+    dist_g : float
+        Uncertainty that remains with the list returned (Dist_G), between 0 and 1.
+    dist_g_range : (float, float)
+        Smallest and largest among all of them.
+    n_lists : int
+        How many there are.
+    complete : bool
+        False if the budget ended first: then there may be more lists, and a wider range.
+    """
+
+    dist_g: float
+    dist_g_range: tuple[float, float]
+    n_lists: int
+    complete: bool
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """All ways to go on from some point: bits of the best and the worst, their number, next."""
+
+    most: float
+    least: float
+    number: int
+    rule: int | None
+
+
+def least_leaky(
+    search: Search, frontier: Frontier, max_length: int, price: float, tolerance: float,
+    profiles: Profiles,
+) -> tuple[Ties, list[tuple[int, ...]]]:  # fmt: skip
+    """What is known of the ties, and the least leaky list as literals.
+
+    Parameters
+    ----------
+    price, tolerance : float
+        In rows.
+    """
+    walk = _Walk(search, price, profiles)
+    budget = frontier.objective + tolerance + _ROUNDING * max(1.0, frontier.objective)
+    everything = search.everything
+    found = walk.rest(everything, profiles.everything, max_length, budget)
+    if found is None:
+        raise AssertionError("the list the search found is not among its own ties")
+    n_rows = search.points.n_rows
+    uninformed = n_rows * math.log2(profiles.count(profiles.everything))
+    # With a single possible profile nothing was uncertain to begin with.
+    scale = 1 / uninformed if uninformed else 0.0
+    ties = Ties(
+        dist_g=found.most * scale,
+        dist_g_range=(found.least * scale, found.most * scale),
+        n_lists=found.number,
+        complete=walk.complete,
+    )
+    return ties, walk.chosen(everything, profiles.everything, max_length, budget)
+
+
+class _Walk:
+    def __init__(self, search: Search, price: float, profiles: Profiles) -> None:
+        self.search = search
+        self.price = price
+        self.profiles = profiles
+        self.complete = True
+        candidates = search.candidates
+        self.rules = [profiles.rule(members) for members in candidates.members]
+        self.memo: dict[tuple[Region, int, float], _Rest | None] = {}
+
+    def rest(self, rows: Rows, region: Region, length: int, budget: float) -> _Rest | None:
+        """All lists of at most `length` rules on `rows` whose cost is within `budget`."""
+        key = (region, length, round(budget, 6))
+        if key in self.memo:
+            return self.memo[key]
+        seen = self.search.scan(rows)
+        found: _Rest | None = None
+        if seen.stop <= budget:
+            bits = seen.people * self._log2(region)
+            found = _Rest(bits, bits, 1, None)
+        for group in self._next(rows, length, budget):
+            if time.monotonic() > self.search.deadline and found is not None:
+                self.complete = False
+                break
+            left_rows = self.search.after(rows, group)
+            cost = float(seen.errors[group]) + self.price
+            for candidate in self.search.candidates.groups[group]:
+                captured, left = self.profiles.split(region, self.rules[candidate])
+                below = self.rest(left_rows, left, length - 1, budget - cost)
+                if below is None:
+                    continue
+                bits = int(seen.captured[group]) * self._log2(captured)
+                found = _joined(found, below, bits, candidate)
+        self.memo[key] = found
+        return found
+
+    def _next(self, rows: Rows, length: int, budget: float) -> list[int]:
+        """Groups of candidates that some list within the budget starts with."""
+        if length == 0:
+            return []
+        seen = self.search.scan(rows)
+        worth = []
+        for group in range(len(seen.errors)):
+            spare = budget - float(seen.errors[group]) - self.price
+            if not seen.allowed[group] or spare < 0:
+                continue
+            left = self.search.after(rows, group)
+            try:
+                _, high = self.search.solve(left, length - 1, math.floor(spare) + 1)
+            except OutOfBudgetError:
+                self.complete = False
+                _, high = self.search.known(left, length - 1)
+            if high <= spare:
+                worth.append(group)
+        return worth
+
+    def chosen(
+        self, rows: Rows, region: Region, length: int, budget: float
+    ) -> list[tuple[int, ...]]:
+        """The literals of the least leaky list, rule by rule."""
+        members = self.search.candidates.members
+        owner = {c: g for g, group in enumerate(self.search.candidates.groups) for c in group}
+        out: list[tuple[int, ...]] = []
+        while (found := self.rest(rows, region, length, budget)) and found.rule is not None:
+            group = owner[found.rule]
+            budget -= float(self.search.scan(rows).errors[group]) + self.price
+            rows = self.search.after(rows, group)
+            _, region = self.profiles.split(region, self.rules[found.rule])
+            length -= 1
+            out.append(members[found.rule])
+        return out
+
+    def _log2(self, region: Region) -> float:
+        count = self.profiles.count(region)
+        if count == 0:
+            raise SchemaError("the table has rows that the schema does not allow")
+        return math.log2(count)
+
+
+def _joined(found: _Rest | None, below: _Rest, bits: float, candidate: int) -> _Rest:
+    most, least = bits + below.most, bits + below.least
+    if found is None:
+        return _Rest(most, least, below.number, candidate)
+    # Equal to rounding: keep what was there first, which has fewer rules or comes earlier.
+    better = most > found.most * (1 + _ROUNDING)
+    return _Rest(
+        most if better else found.most,
+        min(least, found.least),
+        found.number + below.number,
+        candidate if better else found.rule,
+    )

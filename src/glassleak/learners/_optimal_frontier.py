@@ -1,0 +1,101 @@
+"""The fewest errors for every number of rules, and which number pays."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+
+from glassleak.learners._optimal_search import OutOfBudgetError, Rows, Search
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Errors by length, in numbers of rows.
+
+    Attributes
+    ----------
+    bounds : tuple of (length, lower bound, errors)
+        With at most so many rules; equal where the optimum is proved.
+    rules : tuple of int
+        Groups of candidates: the list with the smallest objective found.
+    objective, lower_bound : float
+        Errors plus the price of the rules, of that list and of the best there can be.
+    proved : bool
+    """
+
+    bounds: tuple[tuple[int, int, int], ...]
+    rules: tuple[int, ...]
+    objective: float
+    lower_bound: float
+    proved: bool
+
+
+def frontier_of(search: Search, max_length: int, price: float, final: float) -> Frontier:
+    """Solve length after length: each answer is the next one's starting point.
+
+    Parameters
+    ----------
+    price : float
+        What a rule costs, in rows.
+    final : float
+        Until when a list without proof may be made longer; the search has its own deadline.
+    """
+    everything = search.everything
+    stop = search.scan(everything).stop
+    bounds = [(0, stop, stop)]
+    best: tuple[float, list[int]] = (float(stop), [])
+    in_time = True
+    for length in range(1, max_length + 1):
+        if in_time:
+            try:
+                search.solve(everything, length, bounds[-1][2])
+            except OutOfBudgetError:
+                in_time = False
+        low, high = search.known(everything, length)
+        bounds.append((length, low, min(high, bounds[-1][2])))
+        if high + price * length < best[0]:
+            best = (high + price * length, search.best_list(everything, length))
+        if in_time and price and low + price * (length + 1) >= best[0]:
+            # Even if longer lists made only the errors nobody can avoid, they would cost more.
+            floor = search.floor
+            if floor + price * (length + 1) >= best[0]:
+                break
+    lower = min(low + price * length for length, low, _ in bounds)
+    if not in_time:
+        rules = _extended(search, everything, best[1], max_length, final)
+        errors = _errors(search, everything, rules)
+        if errors + price * len(rules) < best[0]:
+            best = (errors + price * len(rules), rules)
+    proved = best[0] <= lower + 1e-9 * max(1.0, lower)
+    return Frontier(tuple(bounds), tuple(best[1]), best[0], min(lower, best[0]), proved)
+
+
+def _extended(
+    search: Search, rows: Rows, rules: list[int], max_length: int, final: float
+) -> list[int]:
+    """Go on after `rules` with the best few more rules at a time, while there is time."""
+    rules = list(rules)
+    for rule in rules:
+        rows = search.after(rows, rule)
+    step = 2
+    search.deadline = final
+    while len(rules) < max_length and time.monotonic() < final:
+        more = min(step, max_length - len(rules))
+        with contextlib.suppress(OutOfBudgetError):
+            search.solve(rows, more)
+        found = search.best_list(rows, more)
+        if not found:
+            break
+        for rule in found:
+            rows = search.after(rows, rule)
+        rules += found
+    return rules
+
+
+def _errors(search: Search, rows: Rows, rules: list[int]) -> int:
+    total = 0
+    for rule in rules:
+        total += int(search.scan(rows).errors[rule])
+        rows = search.after(rows, rule)
+    return total + search.scan(rows).stop
