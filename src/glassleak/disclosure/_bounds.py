@@ -20,7 +20,7 @@ import numpy.typing as npt
 from glassleak.disclosure._bounds_cp import NoTableError, Subtree
 from glassleak.disclosure._bounds_facts import Nodes
 from glassleak.disclosure._bounds_leaf import bounds_from_counts
-from glassleak.disclosure._bounds_swaps import Swaps, first_table, repair, wander
+from glassleak.disclosure._bounds_swaps import Swaps, first_table, reach, repair, wander
 from glassleak.errors import InconsistentModelError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -108,7 +108,7 @@ def bounds_with_split_facts(
     swaps = Swaps(first_table(people, leaf, counts), leaf, nodes)
     left = deadline - time.monotonic()
     repair(swaps, rng, time.monotonic() + 0.2 * left)
-    search = _Search(people, leaf, counts, nodes, lower, upper, swaps, deadline)
+    search = _Search(people, leaf, counts, nodes, lower, upper, swaps, rng, deadline)
     if not swaps.fits:
         search.find_table()
     if swaps.fits:
@@ -125,10 +125,11 @@ class _Search:
 
     def __init__(
         self, people: IntArray, leaf: IntArray, counts: IntArray, nodes: Nodes,
-        lower: IntArray, upper: IntArray, swaps: Swaps, deadline: float,
+        lower: IntArray, upper: IntArray, swaps: Swaps, rng: np.random.Generator, deadline: float,
     ) -> None:  # fmt: skip
         self.people, self.leaf, self.counts, self.nodes = people, leaf, counts, nodes
         self.lower, self.upper, self.swaps, self.deadline = lower, upper, swaps, deadline
+        self.rng = rng
         self.subtrees: dict[int, Subtree] = {}
 
     def exact(self) -> BoolArray:
@@ -165,12 +166,28 @@ class _Search:
 
     def _decide(self, group: int, label: int, *, largest: bool) -> None:
         bound = self.upper if largest else self.lower
+        if self.swaps.fits:
+            self._reach(group, label, largest=largest)
         for node in self.nodes.paths[int(self.leaf[group])]:
             seen = int((self.swaps.most if largest else self.swaps.least)[group, label])
             if int(bound[group, label]) == seen or time.monotonic() > self.deadline:
                 return
             rows = self._ask(node, group, label, largest=largest, known=seen)
             if rows is not None and self.swaps.replace(self.nodes.members[node], rows):
+                return
+
+    def _reach(self, group: int, label: int, *, largest: bool) -> None:
+        """Move the attained end towards the bound by exchanges, as far as that goes."""
+        bound = self.upper if largest else self.lower
+        attained = self.swaps.most if largest else self.swaps.least
+        while attained[group, label] != bound[group, label]:
+            # Exchanges start from the table at hand, which may be further away than the best met.
+            missing = abs(int(attained[group, label]) - int(self.swaps.table[group, label])) + 1
+            met = int(attained[group, label])
+            for _ in range(missing):
+                if not reach(self.swaps, group, label, self.rng, self.deadline, more=largest):
+                    return
+            if int(attained[group, label]) == met:
                 return
 
     def _ask(

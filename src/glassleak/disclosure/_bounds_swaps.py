@@ -15,6 +15,8 @@ import numpy.typing as npt
 from glassleak.disclosure._bounds_facts import Nodes, Question
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+# Exchanges tried to mend what one exchange broke; a solver takes over after that.
+_TRIES = 150
 
 
 def first_table(people: IntArray, leaf: IntArray, counts: IntArray) -> IntArray:
@@ -105,6 +107,15 @@ class Swaps:
             self._put(key, histogram, excess)
         return False
 
+    def snapshot(self) -> tuple[IntArray, dict[int, IntArray], dict[int, float], int]:
+        """What `restore` needs; histograms are never changed in place."""
+        return self.table.copy(), self.histogram.copy(), self.excess.copy(), self.n_broken
+
+    def restore(self, kept: tuple[IntArray, dict[int, IntArray], dict[int, float], int]) -> None:
+        """Go back to a snapshot."""
+        table, histogram, excess, self.n_broken = kept
+        self.table, self.histogram, self.excess = table.copy(), histogram.copy(), excess.copy()
+
     def _above(self, leaves: IntArray) -> list[Question]:
         nodes = {node for one in np.unique(leaves).tolist() for node in self.nodes.paths[one]}
         return [q for node in sorted(nodes) for q in self.nodes.questions.get(node, ())]
@@ -162,19 +173,59 @@ def _excess(question: Question, histogram: IntArray) -> float:
     return float(over[over > 0].sum())
 
 
-def repair(swaps: Swaps, rng: np.random.Generator, deadline: float) -> bool:
-    """Exchange values until no fact is broken; whether that was reached."""
-    by_leaf = _open_leaves(swaps)
+def repair(
+    swaps: Swaps,
+    rng: np.random.Generator,
+    deadline: float,
+    *,
+    tries: int = 20_000,
+    locked: int = -1,
+) -> bool:
+    """Exchange values until no fact is broken; whether that was reached.
+
+    Parameters
+    ----------
+    locked : int
+        A group of people whose values stay.
+    """
+    by_leaf = _open_leaves(swaps, locked)
     heat = 1.0
-    tries = 0
-    while not swaps.fits and by_leaf and time.monotonic() < deadline and tries < 20_000:
-        tries += 1
+    for _ in range(tries):
+        if swaps.fits or not by_leaf or time.monotonic() > deadline:
+            break
         heat *= 0.999
         inside = _broken_leaf(swaps, by_leaf, rng)
-        _random_exchange(
-            swaps, inside, rng, worse=max(0.0, -heat * float(np.log(rng.random())) * 0.05)
-        )
+        worse = -0.05 * heat * float(np.log(1.0 - rng.random()))
+        _random_exchange(swaps, inside, rng, worse=worse)
     return swaps.fits
+
+
+def reach(
+    swaps: Swaps, group: int, label: int, rng: np.random.Generator, deadline: float, *, more: bool
+) -> bool:
+    """One more (or less) of a value for a group of people, by an exchange and what it takes after.
+
+    The table stays as it was if that does not succeed in a few hundred exchanges.
+    """
+    inside = np.flatnonzero(swaps.leaf == swaps.leaf[group])
+    inside = inside[inside != group]
+    before = swaps.snapshot()
+    for other in rng.permutation(inside).tolist():
+        theirs, mine = swaps.table[other], swaps.table[group]
+        if more:
+            pairs = [(int(y), label) for y in np.flatnonzero(mine) if y != label and theirs[label]]
+        else:
+            pairs = [(label, int(y)) for y in np.flatnonzero(theirs) if y != label and mine[label]]
+        if not pairs:
+            continue
+        give, get = pairs[int(rng.integers(len(pairs)))]
+        swaps.exchange(group, other, give, get, worse=np.inf)
+        if repair(swaps, rng, deadline, tries=_TRIES, locked=group):
+            return True
+        swaps.restore(before)
+        if time.monotonic() > deadline:
+            break
+    return False
 
 
 def wander(swaps: Swaps, rng: np.random.Generator, deadline: float, rounds: int) -> None:
@@ -188,9 +239,10 @@ def wander(swaps: Swaps, rng: np.random.Generator, deadline: float, rounds: int)
                 _random_exchange(swaps, inside, rng)
 
 
-def _open_leaves(swaps: Swaps) -> dict[int, IntArray]:
-    """Leaves with several groups of people and several classes."""
+def _open_leaves(swaps: Swaps, locked: int = -1) -> dict[int, IntArray]:
+    """Leaves with several groups of people (without the locked one) and several classes."""
     order = np.argsort(swaps.leaf, kind="stable")
+    order = order[order != locked]
     numbers, start = np.unique(swaps.leaf[order], return_index=True)
     return {
         one: inside
@@ -215,8 +267,9 @@ def _broken_leaf(swaps: Swaps, by_leaf: dict[int, IntArray], rng: np.random.Gene
 def _random_exchange(
     swaps: Swaps, inside: IntArray, rng: np.random.Generator, *, worse: float = 0.0
 ) -> None:
-    one, other = (int(q) for q in inside[rng.choice(len(inside), 2, replace=False)])
+    first, second = int(rng.integers(len(inside))), int(rng.integers(len(inside) - 1))
+    one, other = int(inside[first]), int(inside[second + (second >= first)])
     mine, theirs = np.flatnonzero(swaps.table[one]), np.flatnonzero(swaps.table[other])
-    x, y = int(rng.choice(mine)), int(rng.choice(theirs))
+    x, y = int(mine[rng.integers(len(mine))]), int(theirs[rng.integers(len(theirs))])
     if x != y:
         swaps.exchange(one, other, x, y, worse=worse)
