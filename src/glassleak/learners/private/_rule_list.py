@@ -1,0 +1,202 @@
+"""A rule list that may be published: differentially private, with the account to show for it."""
+
+from __future__ import annotations
+
+import numbers
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak._version import __version__
+from glassleak.learners._base import BaseRuleList
+from glassleak.learners._literals import Cuts
+from glassleak.learners._support import one_of, whole_number
+from glassleak.learners.private._accountant import Accountant
+from glassleak.learners.private._candidates import candidates_of, public_literals
+from glassleak.learners.private._exact import Randomness, secure_randomness
+from glassleak.learners.private._grow import grow
+from glassleak.models import Counts, Noisy
+from glassleak.schema import Schema
+
+NEIGHBOURS = "tables that differ by one person added or removed"
+
+
+class PrivateRuleListClassifier(BaseRuleList):
+    """Rule list with pure ``epsilon``-differential privacy.
+
+    Rules are chosen by permute-and-flip among all conjunctions the schema offers, and published
+    with counts that carry discrete Laplace noise.  Nothing else is computed from the data.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget: how much more likely any list may become when one person joins or leaves
+        (at most ``exp(epsilon)`` times).
+    max_length : int
+        Rules before the default one; always this many, since stopping early would tell something.
+    max_width : 1 or 2
+        Most conditions in one rule.
+    criterion : "errors" or "gini"
+        What a rule should make small: misclassified people, or ``n * Gini / 2``.
+    counts_share : float
+        Share of `epsilon` spent on the counts; the rules get the rest in equal parts.
+    schema : Schema, optional
+        What values the columns can take.  Without it all columns are taken to be zeros and ones.
+    thresholds : mapping, optional
+        Cuts of some columns, by name or number.  They must not be computed from the data.
+    n_thresholds : int
+        Cuts of a numeric column of the schema, evenly spaced between its declared bounds.
+    classes : sequence, optional
+        The classes there can be.  Without it those in ``y`` are taken to be public knowledge.
+    random_state : int, optional
+        For experiments only: whoever knows it can take the noise off again.  The guarantee holds
+        with ``None``, where noise comes from the operating system.
+
+    Attributes
+    ----------
+    counts_ : (rules, classes) array
+        Noisy; may be negative.
+    noise_scale_ : float
+    ledger_ : list of dict
+        Every access to the data and what it cost.
+    privacy_ : dict
+        What is guaranteed, against what, under which assumptions.
+
+    Notes
+    -----
+    Replacing one person by another is one removal and one addition: ``2 * epsilon``.  The proof
+    stands step by step in ``glassleak.learners.private._grow``.
+    """
+
+    noise_scale_: float
+    ledger_: list[dict[str, Any]]
+    privacy_: dict[str, Any]
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        max_length: int = 4,
+        max_width: int = 2,
+        *,
+        criterion: Literal["errors", "gini"] = "errors",
+        counts_share: float = 0.4,
+        schema: Schema | None = None,
+        thresholds: Cuts | None = None,
+        n_thresholds: int = 4,
+        classes: Sequence[Any] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.max_length = max_length
+        self.max_width = max_width
+        self.criterion = criterion
+        self.counts_share = counts_share
+        self.schema = schema
+        self.thresholds = thresholds
+        self.n_thresholds = n_thresholds
+        self.classes = classes
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the list; one fit spends `epsilon` once."""
+        return self._fit(X, y, _source(self.random_state))
+
+    def _fit(self, X: Any, y: Any, source: Randomness) -> Self:
+        length = whole_number(self.max_length, "max_length", 0)
+        width = whole_number(self.max_width, "max_width", 1)
+        if width > 2:
+            raise ValueError(f"max_width must be 1 or 2, got {width}")
+        n_thresholds = whole_number(self.n_thresholds, "n_thresholds", 1)
+        criterion = one_of(self.criterion, "criterion", ("errors", "gini"))
+        share = _exact_number(self.counts_share, "counts_share")
+        if not 0 < share < 1:
+            raise ValueError(f"counts_share must lie between 0 and 1, got {self.counts_share}")
+        accountant = Accountant(_exact_number(self.epsilon, "epsilon"))
+        X, codes = self._checked(X, y)
+        codes = self._declared(codes)
+        literals = public_literals(self._names(), self.schema, self.thresholds, n_thresholds)
+        grown = grow(
+            literals.holds(X), codes, len(self.classes_), candidates_of(literals, width),
+            length=length, criterion="gini" if criterion == "gini" else "errors",
+            counts_share=share, accountant=accountant, source=source,
+        )  # fmt: skip
+        self.conditions_ = [*(literals.intervals(rule) for rule in grown.rules), []]
+        self.version_ = __version__
+        self.counts_ = grown.counts
+        self.noise_scale_ = float(grown.scale)
+        self.predictions_ = self.counts_.argmax(axis=1).astype(np.int64)
+        self.ledger_ = [
+            {"what": e.what, "epsilon": float(e.epsilon), "mechanism": e.mechanism}
+            for e in accountant.ledger
+        ]
+        self.privacy_ = self._guarantee(accountant)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Without a schema numbers are cut at 0.5 and nowhere else.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _declared(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Codes in the order of the declared classes, if there are any."""
+        if self.classes is None:
+            return codes
+        declared = np.unique(np.asarray(self.classes))
+        unknown = np.setdiff1d(self.classes_, declared)
+        if unknown.size:
+            raise ValueError(f"y holds classes that were not declared: {unknown.tolist()}")
+        moved = np.searchsorted(declared, self.classes_)[codes]
+        self.classes_ = declared
+        return moved.astype(np.int64)
+
+    def _guarantee(self, accountant: Accountant) -> dict[str, Any]:
+        assumptions = ["names and bounds of the columns are public"]
+        if self.schema is None and self.thresholds is None:
+            assumptions.append("columns hold zeros and ones (cut at 0.5)")
+        if self.thresholds is not None:
+            assumptions.append("the given thresholds were not computed from the data")
+        if self.classes is None:
+            assumptions.append("the set of classes is public")
+        if self.random_state is not None:
+            assumptions.append("random_state stays secret (otherwise there is no protection)")
+        return {
+            "epsilon": float(accountant.spent),
+            "delta": 0.0,
+            "neighbours": NEIGHBOURS,
+            "certified": self.random_state is None,
+            "assumptions": assumptions,
+        }
+
+    def _published_counts(self) -> Counts:
+        return Noisy(
+            np.asarray(self.counts_, dtype=np.float64), self.noise_scale_, "discrete Laplace"
+        )
+
+
+def _exact_number(value: Any, name: str) -> Fraction:
+    """A parameter as the fraction its digits say: 0.1 is a tenth."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, Fraction | int):
+        exact = Fraction(value)
+    elif np.isfinite(float(value)):
+        exact = Fraction(repr(float(value)))
+    else:
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if exact <= 0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return exact
+
+
+def _source(random_state: Any) -> Randomness:
+    if random_state is None:
+        return secure_randomness()
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31))
+    # Asked for by name, and written into `privacy_` as not certified.
+    return random.Random(whole_number(random_state, "random_state", 0))  # noqa: S311
