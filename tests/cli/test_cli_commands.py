@@ -124,6 +124,7 @@ def test_pickles_open_in_the_sandbox(folder: Path, capsys: pytest.CaptureFixture
         ["audit"],
         ["audit", "x", "--min-people", "many"],
         ["audit", "x", "--trust", "yes"],
+        ["audit", "x", "--bogus"],
         ["unknown"],
         [],
     ],
@@ -133,6 +134,16 @@ def test_wrong_use_is_two(arguments: list[str], capsys: pytest.CaptureFixture[st
         main(arguments)
     assert caught.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["reconstruct", "x", "--bogus"])
+    shown = capsys.readouterr().err
+    assert shown.startswith("usage: glassleak reconstruct")
+    assert "--bogus" in shown
 
 
 @pytest.mark.parametrize("option", [["--budget", "0"], ["--budget", "inf"], ["--min-people", "0"]])

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 import glassleak as gl
 from glassleak.errors import (
     MalformedModelError,
+    ModelError,
     ModelTooLargeError,
     UnsupportedModelError,
     UntrustedFileError,
@@ -134,6 +135,30 @@ def test_files_of_other_kinds_have_a_problem_and_no_model(tmp_path: Path) -> Non
         with pytest.raises(UnsupportedModelError):
             gl.read(path)
     assert open_model({"weights": [1]}).problem is not None
+
+
+def _broken(folder: Path, forest: Any) -> list[Path]:
+    """Damaged files of every kind, whose errors arise in different corners of the readers."""
+    skops.io.dump(forest, folder / "whole.skops")
+    contents = {
+        "cut.pkl": pickle.dumps(forest)[:400],
+        "cut.skops": (folder / "whole.skops").read_bytes()[:3000],
+        "cut.json": gl.read(forest).to_json().encode()[:300],
+        "cut.txt": b"tree\nversion=v4\nnum_class=1\nmax_feature_idx=1\nfeature_names=a b\n",
+        "other.json": b'{"weights": [1, 2]}',
+        "tree": b"tree\nversion=v4\nnum_class=x\n",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in contents]
+
+
+def test_errors_name_the_file_once(forest: Any, tmp_path: Path) -> None:
+    for path in _broken(tmp_path, forest):
+        with pytest.raises(ModelError) as caught:
+            gl.read(path, trust="sandbox")
+        assert str(caught.value).startswith(path.name), str(caught.value)
+        assert str(caught.value).count(f"{path.name}: ") == 1, str(caught.value)
 
 
 def test_saved_rules_that_look_like_json(tmp_path: Path) -> None:

@@ -35,14 +35,17 @@ def _parser() -> argparse.ArgumentParser:
             epilog=module.EXAMPLE, formatter_class=HelpFormatter,
         )  # fmt: skip
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, refuse=command.error)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     _survive_any_encoding()
-    arguments = _parser().parse_args(argv)
+    arguments, unknown = _parser().parse_known_args(argv)
+    if unknown:
+        # argparse would show the usage of the program, where that of the command helps.
+        arguments.refuse(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         code: int = arguments.run(arguments)
         return code

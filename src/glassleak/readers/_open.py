@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from glassleak.errors import (
     MalformedModelError,
+    ModelError,
     ModelTooLargeError,
     UnsupportedModelError,
     UntrustedFileError,
@@ -26,6 +27,7 @@ from glassleak.readers.files._sniff import FileKind, sniff
 from glassleak.readers.sandbox._sandbox import read_in_sandbox
 
 Trust = Literal["none", "sandbox"]
+_Problem = TypeVar("_Problem", bound=ModelError)
 
 
 @dataclass(frozen=True)
@@ -140,11 +142,26 @@ def _open_file(path: Path, trust: Trust, limits: Limits) -> Opened:
     if size > limits.file_bytes:
         raise ModelTooLargeError(f"{size:,} bytes, over {limits.file_bytes:,}", path.name)
     kind = sniff(path)
-    found, scanned, protection = _read_file(path, kind, trust, limits)
+    try:
+        found, scanned, protection = _read_file(path, kind, trust, limits)
+    except ModelError as error:
+        raise _naming(path, error) from error.__cause__
+    problem = None if found.problem is None else _naming(path, found.problem)
     return Opened(
-        found.model, found.problem, found.artefacts, scanned, kind.label, path.name,
+        found.model, problem, found.artefacts, scanned, kind.label, path.name,
         _sha256(path), size, protection,
     )  # fmt: skip
+
+
+def _naming(path: Path, error: _Problem) -> _Problem:
+    """The same error, with the file as the beginning of its place unless it is there already."""
+    place, name = error.place, path.name
+    if place is not None and (place + ":").startswith((f"{name}:", f"{name}/", f"{name},")):
+        return error
+    named = type(error)(error.message, name if place is None else f"{name}: {place}")
+    for note in getattr(error, "__notes__", ()):
+        named.add_note(note)
+    return named.with_traceback(error.__traceback__)
 
 
 def _read_file(
