@@ -10,6 +10,7 @@ from glassleak._version import __version__
 from glassleak.audit import Policy, audit
 from glassleak.errors import GlassleakError
 from glassleak.knowledge import Known
+from glassleak.membership import vulnerability
 from glassleak.models import Forest, RuleList, Tree
 from glassleak.readers import Limits, read
 from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
@@ -35,4 +36,5 @@ __all__ = [
     "read",
     "reconstruct",
     "reconstruction_error",
+    "vulnerability",
 ]
