@@ -24,9 +24,9 @@ def table(seed: int, n: int, d: int, classes: int) -> tuple[np.ndarray, np.ndarr
     return X, np.searchsorted(cuts, score)
 
 
-def candidates(X: np.ndarray, width: int) -> list[np.ndarray]:
-    """Every conjunction of up to `width` columns or their negations, as rows it holds for."""
-    signs = [(j, bool(s)) for j in range(X.shape[1]) for s in (1, 0)]
+def candidates(X: np.ndarray, width: int, columns: np.ndarray) -> list[np.ndarray]:
+    """Every conjunction of up to `width` of `columns` or their negations: rows it holds for."""
+    signs = [(j, bool(s)) for j in columns for s in (1, 0)]
     return [
         np.all([(X[:, j] == 1) == s for j, s in chosen], axis=0)
         for size in range(1, width + 1)
@@ -40,9 +40,10 @@ def brute_force(
     rest: int = 1, table_support: int | None = None, bits: bool = False,
 ) -> tuple[float, list[float]]:  # fmt: skip
     """Smallest errors + price * rules over all lists, and the remaining bits of the best ones."""
-    rules = candidates(X, width)
+    varying = np.flatnonzero(X.min(axis=0) < X.max(axis=0))  # a constant column has no conditions
+    rules = candidates(X, width, varying)
     profiles = np.array(list(itertools.product([0, 1], repeat=X.shape[1])))
-    spaces = candidates(profiles, width)
+    spaces = candidates(profiles, width, varying)
     if table_support is not None:
         keep = [table_support <= r.sum() <= len(X) - table_support for r in rules]
         rules = [r for r, k in zip(rules, keep, strict=True) if k]
@@ -76,8 +77,8 @@ def replay(model: RuleList, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @given(
     seed=st.integers(0, 10**6), n=st.integers(5, 60), d=st.integers(1, 4),
-    classes=st.integers(2, 3), length=st.integers(0, 3), support=st.integers(0, 12), protect=st.booleans(),
-    of_table=st.booleans(),
+    classes=st.integers(2, 3), length=st.integers(0, 3), support=st.integers(0, 12),
+    protect=st.booleans(), of_table=st.booleans(),
 )  # fmt: skip
 def test_as_few_errors_as_brute_force(seed, n, d, classes, length, support, protect, of_table):
     X, y = table(seed, n, d, classes)

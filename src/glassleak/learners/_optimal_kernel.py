@@ -26,6 +26,7 @@ from glassleak.learners._compiled import compiled
 
 DONE, PAUSED, FULL = 0, 1, 2
 INFINITE = 2**31 - 2
+_RULES = 2**20  # more than there are candidates
 # Places in Frames.control.
 DEPTH, ENTERING, ENTRIES, NODES = 0, 1, 2, 3
 
@@ -50,13 +51,15 @@ class Memory(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """The path from the first set of points to the one being looked at, one line per depth."""
+    """The path from the first set of points to the one being looked at, one line per depth.
+
+    ``queue`` holds the rules to try as ``bound * 2**20 + rule``, so that sorting it sorts both.
+    """
 
     control: Any
     rows: Any
     n_rows: Any
-    rule: Any
-    bound: Any
+    queue: Any
     errors: Any
     n_rules: Any
     at: Any
@@ -154,11 +157,26 @@ def _settle(memory: Any, entry: int, k: int, low: int, high: int, rule: int) -> 
 @compiled
 def _back(memory: Any, frames: Any, depth: int, k: int) -> None:
     """Tell the frame at `depth` what its current child (with k rules) is worth."""
-    at = frames.at[depth]
-    value = frames.errors[depth, at] + memory.high[frames.entry[depth + 1], k]
+    rule = frames.queue[depth, frames.at[depth]] % _RULES
+    value = frames.errors[depth, rule] + memory.high[frames.entry[depth + 1], k]
     if value < frames.best[depth]:
         frames.best[depth] = value
-        frames.best_rule[depth] = frames.rule[depth, at]
+        frames.best_rule[depth] = rule
+
+
+@compiled
+def _sort(values: Any, size: int) -> None:
+    """Sort the first `size` values in place (a shell sort: numpy's takes long to compile)."""
+    gap = size // 2
+    while gap > 0:
+        for i in range(gap, size):
+            value = values[i]
+            j = i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 2
 
 
 @compiled
@@ -197,14 +215,10 @@ def _open(
             best, best_rule = value, r
         bound = errors + floor - inside[n_classes, r]
         if k > 1 and bound < min(best, frames.limit[depth]):
-            frames.rule[depth, found] = r
-            frames.bound[depth, found] = bound
-            frames.errors[depth, found] = errors
+            frames.queue[depth, found] = bound * _RULES + r
+            frames.errors[depth, r] = errors
             found += 1
-    order = np.argsort(frames.bound[depth, :found], kind="mergesort")
-    frames.rule[depth, :found] = frames.rule[depth, :found][order]
-    frames.errors[depth, :found] = frames.errors[depth, :found][order]
-    frames.bound[depth, :found] = frames.bound[depth, :found][order]
+    _sort(frames.queue[depth], found)
     frames.n_rules[depth] = found
     frames.at[depth] = 0
     frames.best[depth] = best
@@ -255,12 +269,12 @@ def advance(
             work -= n_rows * n_rules
         at = frames.at[depth]
         aim = min(frames.best[depth], frames.limit[depth])
-        if at < frames.n_rules[depth] and frames.bound[depth, at] < aim:
+        if at < frames.n_rules[depth] and frames.queue[depth, at] // _RULES < aim:
+            rule = frames.queue[depth, at] % _RULES
             frames.n_rows[depth + 1] = without(
-                problem, frames.rows[depth], frames.n_rows[depth], frames.rule[depth, at],
-                frames.rows[depth + 1],
-            )  # fmt: skip
-            frames.limit[depth + 1] = aim - frames.errors[depth, at]
+                problem, frames.rows[depth], frames.n_rows[depth], rule, frames.rows[depth + 1]
+            )
+            frames.limit[depth + 1] = aim - frames.errors[depth, rule]
             control[DEPTH] = depth + 1
             control[ENTERING] = 1
             continue
@@ -283,10 +297,10 @@ def unwind(memory: Any, frames: Any, length: int) -> None:
         at = frames.at[depth]
         low = min(frames.best[depth], frames.limit[depth])
         for i in range(at, frames.n_rules[depth]):
-            bound = frames.bound[depth, i]
+            bound = frames.queue[depth, i] // _RULES
             if i == at and depth < deepest:
                 below = memory.low[frames.entry[depth + 1], k - 1]
-                bound = max(bound, frames.errors[depth, i] + below)
+                bound = max(bound, frames.errors[depth, frames.queue[depth, i] % _RULES] + below)
             low = min(low, bound)
         _settle(memory, frames.entry[depth], k, low, frames.best[depth], frames.best_rule[depth])
         if depth > 0:

@@ -221,15 +221,13 @@ def _memory(size: int, n_words: int, max_length: int) -> Memory:
 
 def _frames(max_length: int, n_points: int, n_rules: int) -> Frames:
     depth = max_length + 1
-    per_rule = [np.zeros((depth, n_rules), dtype=np.int32) for _ in range(3)]
     per_depth = [np.zeros(depth, dtype=np.int64) for _ in range(7)]
     return Frames(
         control=np.zeros(4, dtype=np.int64),
         rows=np.zeros((depth, n_points), dtype=np.int32),
         n_rows=per_depth[0],
-        rule=per_rule[0],
-        bound=per_rule[1],
-        errors=per_rule[2],
+        queue=np.zeros((depth, n_rules), dtype=np.int64),
+        errors=np.zeros((depth, n_rules), dtype=np.int64),
         n_rules=per_depth[1],
         at=per_depth[2],
         best=per_depth[3],
