@@ -1,0 +1,61 @@
+"""What is known about a number of tables: proved bounds, and beside them an estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bits:
+    """log2 of a number of tables.
+
+    Attributes
+    ----------
+    low, high : float
+        Proved bounds, equal if the number is known exactly.
+    exact : bool
+    estimate : float or None
+        From sampling; no bound.  ``None`` if there is none, or nothing to estimate.
+    error : float
+        Standard error of `estimate`.
+    """
+
+    low: float
+    high: float
+    exact: bool
+    estimate: float | None = None
+    error: float = 0.0
+
+    @classmethod
+    def known(cls, bits: float) -> Bits:
+        """An exact number."""
+        return cls(bits, bits, True, bits, 0.0)
+
+    @property
+    def value(self) -> float:
+        """The best single figure: exact, else the estimate kept within the bounds, else `high`."""
+        if self.exact or self.estimate is None:
+            return self.high
+        return min(max(self.estimate, self.low), self.high)
+
+    def at_most(self, bits: float) -> Bits:
+        """The same with one more upper bound."""
+        if self.exact or bits >= self.high:
+            return self
+        return Bits(min(self.low, bits), bits, False, self.estimate, self.error)
+
+
+def total(parts: Iterable[Bits]) -> Bits:
+    """Of independent pieces: numbers multiply, bits add up."""
+    listed = list(parts)
+    estimates = [one.estimate for one in listed]
+    known = [e for e in estimates if e is not None]
+    return Bits(
+        math.fsum(one.low for one in listed),
+        math.fsum(one.high for one in listed),
+        all(one.exact for one in listed),
+        math.fsum(known) if len(known) == len(listed) else None,
+        math.sqrt(math.fsum(one.error**2 for one in listed)),
+    )
