@@ -8,6 +8,7 @@
 
 from glassleak._version import __version__
 from glassleak.audit import Policy, audit
+from glassleak.disclosure import disclosure
 from glassleak.errors import GlassleakError
 from glassleak.knowledge import Known
 from glassleak.membership import vulnerability
@@ -32,6 +33,7 @@ __all__ = [
     "Tree",
     "__version__",
     "audit",
+    "disclosure",
     "random_baseline",
     "read",
     "reconstruct",

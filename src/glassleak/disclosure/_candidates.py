@@ -185,6 +185,18 @@ class Candidates:
             return (rank > candidate.cut).astype(np.int64)
         return np.unique(rank, return_inverse=True)[1].reshape(-1)
 
+    def describe(self, candidate: Candidate) -> str:
+        """In words, with the node's number in the model."""
+        own = self.problem.nodes[candidate.node]
+        name = self.problem.model.columns[candidate.column]
+        if candidate.cut < 0:
+            return f"node {own.number}: {name}"
+        rank = self._rank[candidate.column, own.start : own.stop]
+        values = self.problem.values[own.start : own.stop, candidate.column]
+        low = rank <= candidate.cut
+        middle = (float(values[low].max()) + float(values[~low].min())) / 2
+        return f"node {own.number}: {name} <= {middle:g}"
+
     @property
     def number(self) -> int:
         """How many candidates there are in all nodes together."""

@@ -71,7 +71,7 @@ def with_split_facts(
     """
     number = problem.number[:, None]
     posterior, blocks = start.copy(), Blocks(problem)
-    slack = _Slack(problem, candidates)
+    slack = Slack(problem, candidates)
     slack.update(posterior * number, range(len(problem.nodes)))
     active: dict[Candidate, None] = {}
     gaps: dict[int, float] = {}
@@ -88,7 +88,7 @@ def with_split_facts(
             progress(f"round {rounds}: {len(active) + len(added)} split facts", 0.0)
         active |= dict.fromkeys(added)
         blocks.refine(candidates, added)
-        tops = _tops(problem, active)
+        tops = topmost(problem, active)
         touched = {tops[c.node] for c in added}
         for top in touched:
             inside = [c for c in active if tops[c.node] == top]
@@ -134,7 +134,7 @@ def _solve(
     return solved.posterior[of], solved.gap
 
 
-def _tops(problem: Problem, active: Iterable[Candidate]) -> dict[int, int]:
+def topmost(problem: Problem, active: Iterable[Candidate]) -> dict[int, int]:
     """For every node with an active candidate, the topmost such node above it (or itself)."""
     tops: dict[int, int] = {}
     last = -1
@@ -156,20 +156,26 @@ def _meeting(problem: Problem, spans: list[tuple[int, int]]) -> list[int]:
     ]
 
 
-class _Slack:
-    """How every candidate stands at the current estimate."""
+class Slack:
+    """How every candidate stands at the current estimate.
 
-    def __init__(self, problem: Problem, candidates: Candidates) -> None:
-        self.problem, self.candidates = problem, candidates
+    Parameters
+    ----------
+    fixed : bool
+        Whether the chosen splits' impurities are the same at every estimate.
+    """
+
+    def __init__(self, problem: Problem, candidates: Candidates, *, fixed: bool = True) -> None:
+        self.problem, self.candidates, self._fixed = problem, candidates, fixed
         self.required: dict[int, tuple[float, float]] = {}
         self._worst: dict[int, float] = {}
         self._found: dict[int, list[Candidate]] = {}
         self._number: dict[int, int] = {}
 
     def update(self, masses: Floats, nodes: Iterable[int]) -> None:
+        """Look at all candidates of `nodes` again."""
         for i in nodes:
-            # The chosen split's impurity follows from the leaves: the same at every estimate.
-            if i not in self.required:
+            if i not in self.required or not self._fixed:
                 self.required[i] = self.candidates.required(i, masses)
             scan = self.candidates.scan(i, masses, self.required[i])
             node = self.problem.nodes[i]
@@ -189,8 +195,10 @@ class _Slack:
 
     @property
     def worst(self) -> float:
+        """The most any candidate is better than the chosen split, per person of its node."""
         return max(self._worst.values(), default=0.0)
 
     @property
     def number(self) -> int:
+        """Candidates looked at."""
         return sum(self._number.values())

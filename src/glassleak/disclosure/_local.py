@@ -1,0 +1,133 @@
+"""Split facts where leaves publish less than their counts: a local optimum, and called so."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from glassleak.disclosure._blocks import Blocks
+from glassleak.disclosure._candidates import Candidate, Candidates
+from glassleak.disclosure._lazy import TOLERANCE, Estimate, Progress, Slack, topmost
+from glassleak.disclosure._measures import Floats, entropy
+from glassleak.disclosure._nlp import Comparison, LocalSolver, Program
+from glassleak.disclosure._problem import Problem
+
+_ROUNDS = 12
+# What IPOPT leaves of a violated fact, per person of its node.
+_ACCEPTED = 1e-6
+
+
+def locally_with_split_facts(
+    problem: Problem,
+    candidates: Candidates,
+    start: Floats,
+    *,
+    starts: int = 3,
+    seed: int = 0,
+    deadline: float = np.inf,
+    progress: Progress | None = None,
+) -> Estimate:
+    """Bring in violated facts and re-solve from several starting points until none is violated.
+
+    Parameters
+    ----------
+    start : (QIs, classes) array
+        The estimate without split facts; its entropy bounds that of every answer.
+    starts : int
+        Starting points per round: `start` itself, and mixtures of it with random ones.  The true
+        data are never among them.
+
+    Returns
+    -------
+    Estimate
+        Whose gap is the distance to `start`, which no answer can exceed.
+    """
+    number = problem.number[:, None]
+    rng = np.random.default_rng(seed)
+    posterior, blocks = start.copy(), Blocks(problem)
+    slack = Slack(problem, candidates, fixed=False)
+    slack.update(posterior * number, range(len(problem.nodes)))
+    active: dict[Candidate, None] = {}
+    rounds, finished = 0, slack.worst <= TOLERANCE
+    while rounds < _ROUNDS and not finished:
+        added = [c for c in slack.violated() if c not in active]
+        if not added or time.monotonic() > deadline:
+            break
+        rounds += 1
+        if progress is not None:
+            progress(f"round {rounds}: {len(active) + len(added)} split facts", 0.0)
+        active |= dict.fromkeys(added)
+        blocks.refine(candidates, added)
+        tops = topmost(problem, active)
+        groups: dict[int, list[Candidate]] = {}
+        for candidate in active:
+            # A margin ties everything together.
+            key = tops[candidate.node] if problem.margin is None else -1
+            groups.setdefault(key, []).append(candidate)
+        for top, inside in groups.items():
+            if not any(c in inside for c in added):
+                continue
+            span = (
+                (0, len(problem.number))
+                if top < 0
+                else (problem.nodes[top].start, problem.nodes[top].stop)
+            )
+            posterior[slice(*span)] = _solve(
+                problem, candidates, blocks, span, inside, start, starts, rng, deadline
+            )
+        slack.update(posterior * number, range(len(problem.nodes)))
+        finished = slack.worst <= _ACCEPTED
+    bound = float(problem.number @ entropy(start))
+    reached = float(problem.number @ entropy(posterior))
+    return Estimate(
+        posterior, max(0.0, bound - reached), slack.worst, slack.number, tuple(active), rounds,
+        finished,
+    )  # fmt: skip
+
+
+def _solve(
+    problem: Problem,
+    candidates: Candidates,
+    blocks: Blocks,
+    span: tuple[int, int],
+    inside: list[Candidate],
+    start: Floats,
+    starts: int,
+    rng: np.random.Generator,
+    deadline: float,
+) -> Floats:
+    of, leaf, number = blocks.within(*span)
+    leaves, leaf = np.unique(leaf, return_inverse=True)
+    comparisons = []
+    for candidate in inside:
+        node = problem.nodes[candidate.node]
+        here = of[node.start - span[0] : node.stop - span[0]]
+        members, first = np.unique(here, return_index=True)
+        chosen = np.zeros(node.stop - node.start, dtype=np.int64)
+        for i, (a, b) in enumerate(node.branches):
+            chosen[a - node.start : b - node.start] = i
+        groups = candidates.groups(candidate)
+        comparisons.append(Comparison(members, groups[first], chosen[first]))
+    program = Program(
+        leaf.reshape(-1), number, problem.leaf_counts[leaves], problem.leaf_label[leaves],
+        problem.margin, comparisons, candidates.facts.measure,
+    )  # fmt: skip
+    seconds = (deadline - time.monotonic()) / max(1, starts)
+    solver = LocalSolver(program, seconds)
+    _, first = np.unique(of, return_index=True)
+    relaxed = start[span[0] : span[1]][first]
+    found: list[tuple[bool, float, Floats]] = []
+    for i in range(max(1, starts)):
+        if i and time.monotonic() > deadline:
+            break
+        point = relaxed
+        if i:
+            mixed = rng.dirichlet(np.ones(relaxed.shape[1]), size=len(relaxed))
+            point = 0.6 * relaxed + 0.4 * mixed
+        answer = solver.solve(point)
+        feasible = solver.violation(answer) <= _ACCEPTED
+        found.append((feasible, float(number @ entropy(answer)), answer))
+    best = max(found, key=lambda one: (one[0], one[1]))
+    out: Floats = best[2][of]
+    return out
