@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from glassleak.learners import GreedyRuleListClassifier, OptimalRuleListClassifier
+from glassleak.learners import (
+    GreedyRuleListClassifier,
+    OptimalRuleListClassifier,
+    OptimalTreeClassifier,
+)
 
 LEARNERS = [
     GreedyRuleListClassifier(),
     GreedyRuleListClassifier(max_width=2),
     OptimalRuleListClassifier(),
     OptimalRuleListClassifier(max_length=3, tie_break="least_leaky"),
+    OptimalTreeClassifier(max_depth=2, tie_break="least_leaky"),
 ]
+if importlib.util.find_spec("pystreed"):
+    LEARNERS.append(OptimalTreeClassifier())
 
 
 @parametrize_with_checks(LEARNERS)

@@ -3,5 +3,11 @@
 from glassleak.learners._greedy import GreedyRuleListClassifier
 from glassleak.learners._id3 import ID3Classifier
 from glassleak.learners._optimal import OptimalRuleListClassifier
+from glassleak.learners._trees import OptimalTreeClassifier
 
-__all__ = ["GreedyRuleListClassifier", "ID3Classifier", "OptimalRuleListClassifier"]
+__all__ = [
+    "GreedyRuleListClassifier",
+    "ID3Classifier",
+    "OptimalRuleListClassifier",
+    "OptimalTreeClassifier",
+]

@@ -5,7 +5,6 @@ A fitted list is its conditions, one line of counts per rule, and nothing about 
 saved object (pickle, skops) holds exactly what `to_model` shows.
 """
 
-# ruff: noqa: N803, N806 - X is what scikit-learn calls the table
 from __future__ import annotations
 
 import math
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from glassleak._version import __version__
 from glassleak.learners._literals import Interval
+from glassleak.learners._support import plain_settings
 from glassleak.models import Condition, Counts, Exact, Label, Provenance, Rule, RuleList
 
 
@@ -120,12 +120,11 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Exact(self.counts_)
 
     def _provenance(self) -> Provenance:
-        parameters = self.get_params(deep=False)
         return Provenance(
             library="glassleak",
             library_version=self.version_,
             estimator=type(self).__name__,
-            settings={name: v for name, v in parameters.items() if _is_plain(v)},
+            settings=plain_settings(self.get_params(deep=False)),
         )
 
     def _rule_list(self, counts: Counts | None) -> RuleList:
@@ -166,12 +165,6 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _captured(self, i: int) -> str:
         per_class = zip(self.classes_.tolist(), self.counts_[i].tolist(), strict=True)
         return "(" + ", ".join(f"{label}: {count:g}" for label, count in per_class) + ")"
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | int | bool)
 
 
 def _words(name: str, low: float, high: float, two_valued: bool) -> str:

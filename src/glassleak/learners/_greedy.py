@@ -1,6 +1,5 @@
 """Rule lists built greedily: at every step the rule that separates the classes best."""
 
-# ruff: noqa: N803, N806 - X is what scikit-learn calls the table
 from __future__ import annotations
 
 from typing import Any, Literal, Self

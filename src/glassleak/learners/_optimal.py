@@ -1,10 +1,8 @@
 """Rule lists with the fewest training errors there can be, with proof."""
 
-# ruff: noqa: N803, N806 - X is what scikit-learn calls the table
 from __future__ import annotations
 
 import math
-import numbers
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,7 +17,7 @@ from glassleak.learners._optimal_frontier import Frontier, frontier_of
 from glassleak.learners._optimal_problem import candidates_of, points_of
 from glassleak.learners._optimal_search import Search, warm_up
 from glassleak.learners._profiles import Profiles
-from glassleak.learners._support import one_of, support_rows, whole_number
+from glassleak.learners._support import not_negative, one_of, support_rows, whole_number
 from glassleak.schema import Schema
 
 # Of the time given, the share kept for making a list as long as allowed when proof is out of reach.
@@ -151,9 +149,9 @@ class OptimalRuleListClassifier(BaseRuleList):
         memory_mb = whole_number(self.memory_mb, "memory_mb", 1)
         of_table = one_of(self.support_of, "support_of", ("captured", "table")) == "table"
         leaky = one_of(self.tie_break, "tie_break", ("shortest", "least_leaky")) == "least_leaky"
-        price = _not_negative(self.regularization, "regularization")
-        tolerance = _not_negative(self.tolerance, "tolerance")
-        budget = _not_negative(self.budget_seconds, "budget_seconds", none=math.inf)
+        price = not_negative(self.regularization, "regularization")
+        tolerance = not_negative(self.tolerance, "tolerance")
+        budget = not_negative(self.budget_seconds, "budget_seconds", none=math.inf)
         X, codes = self._checked(X, y)
         least = support_rows(self.min_support, len(X))
         warm_up()
@@ -215,11 +213,3 @@ class OptimalRuleListClassifier(BaseRuleList):
         """The optimal lists there were to choose from; None unless they were asked for."""
         check_is_fitted(self)
         return None if self._ties is None else Ties(**self._ties)
-
-
-def _not_negative(value: Any, name: str, none: float | None = None) -> float:
-    if value is None and none is not None:
-        return none
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) >= 0:
-        raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
-    return float(value)

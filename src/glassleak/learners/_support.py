@@ -1,9 +1,10 @@
-"""How many training rows a rule must capture: a share of the table or a number of rows."""
+"""Checks of parameters the learners share."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -41,3 +42,22 @@ def one_of(value: Any, name: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return str(value)
+
+
+def not_negative(value: Any, name: str, none: float | None = None) -> float:
+    """`value` as a number of at least 0; `none` stands for None where that is allowed."""
+    if value is None and none is not None:
+        return none
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) >= 0:
+        raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+    return float(value)
+
+
+def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters that are plain finite values, as provenance keeps them."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if isinstance(value, str | int | bool)
+        or (isinstance(value, float) and math.isfinite(value))
+    }

@@ -22,7 +22,7 @@ from glassleak.readers.libraries._typed import integer, located, sequence, shown
 
 _SETTINGS = ("max_length", "min_support", "max_width", "negations", "criterion", "support_of",
              "protect_default", "regularization", "tie_break", "tolerance", "max_depth",
-             "max_nodes", "min_samples_leaf", "n_thresholds")  # fmt: skip
+             "n_thresholds", "budget_seconds", "memory_mb")  # fmt: skip
 
 
 def read_rule_list(state: State, limits: Limits) -> RuleList:
