@@ -20,10 +20,10 @@ import numpy.typing as npt
 from glassleak.disclosure._bounds_facts import TIE, Measure, Question, purity
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
-# Sums of scaled purities stay below this, far inside 64 bits whatever they are combined with.
-_LARGEST = 2.0**50
+# Sums of purities in whole units stay below this: products with a limit stay exact in floats.
+_LARGEST = 2.0**31
 # Up to this many whole numbers in the range of a count all its lines are added at once.
-_FEW = 12
+_FEW = 13
 
 
 class NoTableError(Exception):
@@ -74,7 +74,7 @@ class Subtree:
         # Imported here: OR-Tools takes a while to load, and many trees never need it.
         from ortools.sat.python import cp_model
 
-        self.members, self.questions = members, questions
+        self.members, self.questions, self.people = members, questions, people[members]
         self.position = {int(q): i for i, q in enumerate(members)}
         self.low, self.high = lower[members], upper[members]
         self.model = cp_model.CpModel()
@@ -129,6 +129,9 @@ class Subtree:
             solver.parameters.max_time_in_seconds = left
             # One worker is reproducible, and most of these problems take milliseconds.
             solver.parameters.num_workers = 1
+            # OR-Tools 9.15 presolves some feasible problems of this kind to "infeasible"
+            # (google/or-tools issue 5274), and what is claimed here must be true.
+            solver.parameters.cp_model_presolve = False
             status = solver.solve(self.model)
             if status == cp_model.INFEASIBLE:
                 raise NoTableError
@@ -142,12 +145,16 @@ class Subtree:
             table = self.settled.copy()
             for entry, variable in self.k.items():
                 table[entry] = solver.value(variable)
-            if not self._add_broken(table) and status == cp_model.OPTIMAL:
+            broken, tightened = self._add_broken(table)
+            if not broken and status == cp_model.OPTIMAL:
                 return Extreme(bound, table)
+            if broken and not tightened:
+                # Broken by less than the rounding: it cannot be excluded, nor is it a witness.
+                return Extreme(bound, None)
 
-    def _add_broken(self, table: IntArray) -> bool:
-        """Add what `table` breaks; whether there was anything."""
-        broken = False
+    def _add_broken(self, table: IntArray) -> tuple[bool, bool]:
+        """Add what `table` breaks; whether there was anything, and whether anything was added."""
+        broken = tightened = False
         for number, question in enumerate(self.questions):
             where = np.array([self.position[q] for q in question.members.tolist()])
             histogram = np.zeros((len(question.size), table.shape[1]), dtype=np.int64)
@@ -156,69 +163,90 @@ class Subtree:
                 broken = True
                 fact = self.facts.get((number, candidate))
                 if fact is None:
+                    tightened = True
                     fact = _Fact(self, question, candidate, where)
                     self.facts[number, candidate] = fact
-                fact.tighten(table)
-        return broken
+                tightened |= fact.tighten(table)
+        return broken, tightened
 
 
 class _Fact:
-    """One candidate's inequality inside a model."""
+    """One candidate's inequality inside a model: ``Σ weight_g t_gx <= room``."""
 
     def __init__(
         self, subtree: Subtree, question: Question, candidate: int, where: IntArray
     ) -> None:
-        self.subtree, self.measure = subtree, question.measure
-        n = int(question.size.sum())
-        self.scale = _LARGEST / (n * max(1.0, math.log(n)))
+        self.subtree = subtree
+        branches = [where[group].tolist() for group in question.groups(candidate)]
+        sizes = [int(subtree.people[inside].sum()) for inside in branches]
+        n = sum(sizes)
         limit = float(question.limit[candidate]) + TIE * n / 2
+        if question.measure == "gini":
+            # t is the square itself; only the weights 1 / n_g have to be rounded (down).
+            common = min(math.lcm(*sizes), int(_LARGEST / n))
+            weights, grain, whole = [common // size for size in sizes], 1.0, float(common)
+        else:
+            grain = whole = _LARGEST / (n * max(1.0, math.log(n)))
+            weights = [1] * len(sizes)
         spent = 0
         self.terms: list[_Term] = []
-        for group in question.groups(candidate):
-            inside = where[group].tolist()
-            people = int(question.size[np.unique(question.code[group])].sum())
+        factors: list[int] = []
+        for inside, size, weight in zip(branches, sizes, weights, strict=True):
             for x in range(subtree.low.shape[1]):
-                low = int(subtree.low[inside, x].sum())
-                high = min(int(subtree.high[inside, x].sum()), people)
-                free = [subtree.k[i, x] for i in inside if (i, x) in subtree.k]
-                fixed = int(subtree.settled[inside, x].sum())
-                if low == high or not free:
-                    spent += int(_scaled(np.array([low]), people, self.measure, self.scale)[0])
-                    continue
-                self.terms.append(_Term(self, inside, x, free, fixed, people, low, high))
-        room = math.ceil(limit * self.scale) + 1 - spent
+                term = _Term(subtree, inside, x, size, question.measure, grain)
+                if term.t is None:
+                    spent += weight * int(term.values[0])
+                else:
+                    self.terms.append(term)
+                    factors.append(weight)
         if self.terms:
-            subtree.model.add(subtree.sum([term.t for term in self.terms]) <= room)
+            # The product is below 2**32, so that its own error is far below what is added.
+            room = math.floor(limit * whole + 1e-6) - spent
+            variables = [term.t for term in self.terms]
+            subtree.model.add(subtree.weighted(variables, factors) <= room)
 
-    def tighten(self, table: IntArray) -> None:
-        """Make the lines exact at the counts of `table`."""
-        for term in self.terms:
-            term.touch(int(table[term.inside, term.label].sum()))
+    def tighten(self, table: IntArray) -> bool:
+        """Make the lines exact at the counts of `table`; whether they were not."""
+        changed = [term.touch(int(table[term.inside, term.label].sum())) for term in self.terms]
+        return any(changed)
 
 
 class _Term:
-    """``t >= f(k)`` for one branch and class, by lines."""
+    """``t >= f(k)`` for one branch and class, by lines; without a variable where ``k`` is known."""
 
     def __init__(
-        self, fact: _Fact, inside: list[int], label: int, free: list[Any], fixed: int,
-        people: int, low: int, high: int,
+        self, subtree: Subtree, inside: list[int], label: int, people: int, measure: Measure,
+        grain: float,
     ) -> None:  # fmt: skip
-        self.inside, self.label = inside, label
-        self.model, self.k = fact.subtree.model, fact.subtree.sum(free) + fixed
-        self.low = low
-        self.values = _scaled(np.arange(low, high + 1), people, fact.measure, fact.scale)
+        self.inside, self.label, self.model = inside, label, subtree.model
+        self.low = int(subtree.low[inside, label].sum())
+        high = min(int(subtree.high[inside, label].sum()), people)
+        counts = np.arange(self.low, max(high, self.low) + 1)
+        if measure == "gini":
+            self.values = counts * counts
+        else:
+            spread = purity(counts[:, None], np.ones_like(counts), measure)[:, 0]
+            self.values = np.floor(spread * grain).astype(np.int64) - 1
+            self.values[counts <= 1] = 0
+        free = [subtree.k[i, label] for i in inside if (i, label) in subtree.k]
+        self.t = None
+        if len(counts) == 1 or not free:
+            return
+        self.k = subtree.sum(free) + int(subtree.settled[inside, label].sum())
         self.t = self.model.new_int_var(int(self.values.min()), int(self.values.max()), "")
         self.lines: set[int] = set()
-        if high - low <= _FEW:
-            for at in range(high - low):
+        if len(counts) <= _FEW:
+            for at in range(len(counts) - 1):
                 self._line(at)
 
-    def touch(self, count: int) -> None:
-        """Be exact at `count`."""
+    def touch(self, count: int) -> bool:
+        """Be exact at `count`; whether that took another line."""
         at = count - self.low
+        before = len(self.lines)
         for start in (at - 1, at):
             if 0 <= start < len(self.values) - 1:
                 self._line(start)
+        return len(self.lines) > before
 
     def _line(self, at: int) -> None:
         if at in self.lines:
@@ -229,9 +257,3 @@ class _Term:
         # Rounding makes the values slightly non-convex: shift the line below all of them.
         start = int((self.values - slope * steps).min())
         self.model.add(self.t >= slope * (self.k - self.low) + start)
-
-
-def _scaled(counts: IntArray, people: int, measure: Measure, scale: float) -> IntArray:
-    """``f(k)`` in whole units, rounded down."""
-    exact = purity(counts[:, None], np.full(len(counts), people), measure)[:, 0]
-    return np.floor(exact * scale).astype(np.int64) - 1

@@ -144,6 +144,8 @@ class _Leaves:
         solver = cp_model.CpSolver()
         solver.parameters.max_time_in_seconds = left
         solver.parameters.num_workers = 1
+        # See `_bounds_cp`: presolve is not trusted with proofs.
+        solver.parameters.cp_model_presolve = False
         status = solver.solve(model)
         if status == cp_model.INFEASIBLE:
             raise _impossible()
