@@ -16,6 +16,7 @@ from glassleak.models import Forest, RuleList, Tree
 from glassleak.readers import Limits, read
 from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
 from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema
+from glassleak.uncertainty import uncertainty
 
 __all__ = [
     "Binary",
@@ -38,5 +39,6 @@ __all__ = [
     "read",
     "reconstruct",
     "reconstruction_error",
+    "uncertainty",
     "vulnerability",
 ]

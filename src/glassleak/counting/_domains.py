@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import or_
 
@@ -48,6 +48,8 @@ class Domain:
     members : tuple of int arrays, or None
         The levels of each class, as positions in the attribute's list of levels.  ``None`` where
         the list is too long to write down: there, classes are runs of neighbouring levels.
+    cuts : tuple of float arrays
+        The model's thresholds on each column, from the lowest.
     precision, comparison : str
         How the model compares values with thresholds.
     """
@@ -57,9 +59,10 @@ class Domain:
     values: FloatArray
     sizes: tuple[int, ...]
     members: tuple[npt.NDArray[np.int64], ...] | None
+    cuts: tuple[FloatArray, ...]
     precision: str
     comparison: str
-    _known: dict[int, int] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def everything(self) -> int:
@@ -69,10 +72,11 @@ class Domain:
     @cached_property
     def n_levels(self) -> int:
         """Number of levels."""
-        return self._sums[-1]
+        return self.starts[-1]
 
     @cached_property
-    def _sums(self) -> tuple[int, ...]:
+    def starts(self) -> tuple[int, ...]:
+        """For every class the levels of all classes before it; the last entry is all levels."""
         return (0, *itertools.accumulate(self.sizes))
 
     @cached_property
@@ -83,13 +87,13 @@ class Domain:
 
     def size(self, mask: int) -> int:
         """Number of levels in a set."""
-        run = mask + (mask & -mask)
-        if not mask & run and not run & (run - 1):  # one run of ones: intervals, mostly
-            start = (mask & -mask).bit_length() - 1
-            return self._sums[mask.bit_length()] - self._sums[start] if mask else 0
         known = self._known.get(mask)
         if known is None:
-            known = sum(self.sizes[i] for i in bits(mask))
+            low = mask & -mask
+            if mask & (mask + low):
+                known = sum(self.sizes[i] for i in bits(mask))
+            else:  # one run of ones: intervals, mostly
+                known = self.starts[mask.bit_length()] - self.starts[max(low.bit_length() - 1, 0)]
             if len(self._known) < _REMEMBERED:
                 self._known[mask] = known
         return known
@@ -106,6 +110,13 @@ class Domain:
         """The set of levels with one of the `rank` lowest values of the column at `position`."""
         _, sets = self._orders[position]
         return (1 << rank) - 1 if sets is None else sets[rank]
+
+    def ranks_of_values(self, position: int, values: FloatArray) -> npt.NDArray[np.intp]:
+        """Between which thresholds each value of a column lies, -1 where it is missing."""
+        cuts = self.cuts[position]
+        seen = as_compared(values, self.precision)
+        rank = np.searchsorted(cuts, seen, "left" if self.comparison == "<=" else "right")
+        return np.where(np.isnan(seen), -1, rank)
 
     @cached_property
     def _orders(self) -> tuple[tuple[FloatArray, tuple[int, ...] | None], ...]:
@@ -172,31 +183,22 @@ def _domain(
     comparison: str,
 ) -> Domain:
     assert block.sizes is not None
-    attribute = block.attribute
-    runs = isinstance(attribute, Ordinal | Numeric)
-    members = None
-    if not runs:
-        cuts = [np.unique(thresholds.get(columns[c], np.empty(0))) for c in block.columns]
-        own = _outcomes(block.values, cuts, precision, comparison)
-        number = {outcome: i for i, outcome in enumerate(own)}
-        listed: list[list[int]] = [[] for _ in block.sizes]
-        levels = _outcomes(attribute.level_values(), cuts, precision, comparison)
-        for level, outcome in enumerate(levels):
-            listed[number[outcome]].append(level)
-        members = tuple(np.array(level, dtype=np.int64) for level in listed)
-        assert tuple(len(m) for m in members) == block.sizes
-    return Domain(
-        attribute, block.columns, block.values, block.sizes, members, precision, comparison
+    cuts = tuple(np.unique(thresholds.get(columns[c], np.empty(0))) for c in block.columns)
+    domain = Domain(
+        block.attribute, block.columns, block.values, block.sizes, None, cuts, precision, comparison
     )
+    if isinstance(block.attribute, Ordinal | Numeric):
+        return domain
+    number = {outcome: i for i, outcome in enumerate(_outcomes(domain, block.values))}
+    listed: list[list[int]] = [[] for _ in block.sizes]
+    for level, outcome in enumerate(_outcomes(domain, block.attribute.level_values())):
+        listed[number[outcome]].append(level)
+    members = tuple(np.array(levels, dtype=np.int64) for levels in listed)
+    assert tuple(len(m) for m in members) == block.sizes
+    return replace(domain, members=members)
 
 
-def _outcomes(
-    levels: FloatArray, cuts: Sequence[FloatArray], precision: str, comparison: str
-) -> list[tuple[int, ...]]:
+def _outcomes(domain: Domain, levels: FloatArray) -> list[tuple[int, ...]]:
     """What every test says about each level, as the number of thresholds it passes per column."""
-    passed = []
-    for i, own in enumerate(cuts):
-        seen = as_compared(levels[:, i], precision)
-        rank = np.searchsorted(own, seen, "left" if comparison == "<=" else "right")
-        passed.append(np.where(np.isnan(seen), -1, rank))
+    passed = [domain.ranks_of_values(i, levels[:, i]) for i in range(levels.shape[1])]
     return [tuple(row) for row in np.column_stack(passed).tolist()]
