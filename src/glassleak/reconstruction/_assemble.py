@@ -12,34 +12,42 @@ import pandas as pd
 
 from glassleak.knowledge import Published
 from glassleak.reconstruction._cells_attack import Histograms
-from glassleak.reconstruction._centre import central_sample
+from glassleak.reconstruction._centre import central_table
 from glassleak.reconstruction._fill import fill_rows
 from glassleak.reconstruction._result import Certificate, Reconstruction
-from glassleak.schema import Schema
+from glassleak.reconstruction._survey import Progress
 
 _MANY = 10**300
 
 
 def assemble(
     facts: Published,
-    schema: Schema,
     found: Histograms,
     started: float,
     deadline: float,
     *,
     central: bool = True,
+    progress: Progress | None = None,
 ) -> Reconstruction:
     """The chosen histogram as a checked `Reconstruction`."""
+    tell = progress or (lambda _step, _share: None)
     cells, system = found.cells, found.system
     # Profiles per cell; a cell of a continuous attribute never pins a value down.
     sizes = np.full(len(cells), np.inf)
     if cells.n_profiles is not None:
         # Beyond floating point, "more than anybody can count" is all that matters.
         sizes = np.array([float(min(n, _MANY)) for n in cells.n_profiles])
-    x = central_sample(found, schema, facts.columns, deadline) if central else found.first
+    if central:
+        x, profiles = central_table(
+            cells, system, found.samples, found.pieces, deadline,
+            told=lambda: tell("choosing the table", 0.9),
+        )  # fmt: skip
+    else:
+        x = found.first
+        profiles = fill_rows(cells, np.repeat(system.cell, x))
     unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
-    values = cells.space.values(fill_rows(cells, system.cell[unknown]))
+    values = cells.space.values(profiles)
     replay(facts, values, labels)
     confidence = _confidence(found, x, unknown, sizes)
     certain = found.lower > 0

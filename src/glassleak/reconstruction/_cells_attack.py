@@ -26,8 +26,9 @@ from glassleak.knowledge import (
     profile_space,
     with_known_columns,
 )
-from glassleak.reconstruction._components import components
+from glassleak.reconstruction._components import Component, components
 from glassleak.reconstruction._conflict import explain_conflict
+from glassleak.reconstruction._fill import draw_rows
 from glassleak.reconstruction._plausible import plausibility
 from glassleak.reconstruction._propagate import propagate
 from glassleak.reconstruction._survey import Progress, Survey, survey
@@ -35,6 +36,8 @@ from glassleak.reconstruction.residual._residual import sample_solutions
 from glassleak.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
+# Of the time left after the proofs; the rest is for choosing the table.
+_RESAMPLING_SHARE = 0.7
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Histograms:
     complete : bool
         Whether it was decided for every cell how many people are certainly there.
     details : dict
+    pieces : tuple of Component
+        What propagation left open.
     """
 
     cells: Cells
@@ -70,6 +75,7 @@ class Histograms:
     proof: str
     complete: bool = True
     details: dict[str, Any] = field(default_factory=dict)
+    pieces: tuple[Component, ...] = ()
 
 
 def attack(
@@ -79,7 +85,7 @@ def attack(
     *,
     deadline: float,
     seed: int,
-    n_samples: int = 24,
+    n_samples: int = 40,
     all_bounds: bool = False,
     progress: Progress | None = None,
 ) -> Histograms:
@@ -134,7 +140,7 @@ def attack(
         proofs.append(one.ranges.proof)
     if found:
         proofs.pop(0)
-        _resample(found, samples, plausibility(cells, system, low, high), deadline, seed)
+        _resample(found, cells, system, samples, deadline, seed, tell)
     clock.lap("solving")
     details |= clock.details | {
         "components": len(found),
@@ -143,28 +149,39 @@ def attack(
     proof = "; ".join(dict.fromkeys(proofs))
     complete = all(one.ranges.complete for one in found)
     return Histograms(
-        cells, system, first, samples, low, high, exact, unique, proof, complete, details
-    )
+        cells, system, first, samples, low, high, exact, unique, proof, complete, details,
+        tuple(one.component for one in found if not one.ranges.unique),
+    )  # fmt: skip
 
 
 def _resample(
     found: list[Survey],
+    cells: Cells,
+    system: System,
     samples: IntArray,
-    weight: npt.NDArray[np.float64],
     deadline: float,
     seed: int,
+    tell: Progress,
 ) -> None:
-    """Draw again, now that it is proved who is certainly there and whom others should resemble."""
+    """Draw again, now that samples have shown what people are like."""
+    left = deadline - time.monotonic()
+    if left <= 0 or all(one.ranges.unique for one in found):
+        return
+    rng = np.random.default_rng(seed)
+    tables = [draw_rows(cells, np.repeat(system.cell, x), rng) for x in samples]
+    weight = plausibility(cells, system, tables)
     for i, one in enumerate(found):
         piece = one.component
         own = weight[piece.unknowns]
         left = deadline - time.monotonic()
-        if left <= 0 or np.ptp(own) == 0:
+        if left <= 0 or one.ranges.unique or np.ptp(own) == 0:
             continue
+        share = len(piece.unknowns) / sum(len(o.component.unknowns) for o in found[i:])
         drawn = sample_solutions(
             piece.matrix, piece.target, piece.lower, piece.upper, len(samples),
-            deadline=time.monotonic() + 0.5 * left / (len(found) - i), seed=seed + 1,
-            start=one.first, weight=own,
+            deadline=time.monotonic() + _RESAMPLING_SHARE * left * share, seed=seed + 1,
+            start=one.samples[-1], weight=own,
+            progress=lambda step, done: tell(step, 0.8 + 0.1 * done),
         )  # fmt: skip
         if drawn:
             samples[:, piece.unknowns] = np.vstack(drawn)[np.arange(len(samples)) % len(drawn)]

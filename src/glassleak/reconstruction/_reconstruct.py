@@ -102,7 +102,7 @@ def reconstruct(
     if known.labels_only:
         seen = labels_only(facts)
         guess = attack_labels(seen, schema, deadline=deadline, seed=seed, progress=progress)
-        return assemble(seen, schema, guess, started, deadline, central=central)
+        return assemble(seen, guess, started, deadline, central=central, progress=progress)
     found = attack(
         facts,
         schema,
@@ -112,4 +112,4 @@ def reconstruct(
         all_bounds=all_bounds,
         progress=progress,
     )
-    return assemble(facts, schema, found, started, deadline, central=central)
+    return assemble(facts, found, started, deadline, central=central, progress=progress)

@@ -26,7 +26,7 @@ Progress = Callable[[str, float], None]
 # Without a table there is no answer at all, so most of the time may go into finding one; of what
 # is left, half goes into sampling and the rest into proofs.
 _SOLVING_SHARE = 0.85
-_SAMPLING_SHARE = 0.5
+_SURVEY_SHARE, _SAMPLING_SHARE = 0.6, 0.5
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,20 @@ def survey(
     solutions = []
     for i, piece in enumerate(pieces):
         tell("solving", 0.3 + 0.3 * i / len(pieces))
-        solutions.append(_solve(facts, system, piece, until, deadline, seed))
+        solutions.append(_solve(facts, system, piece, until, deadline, seed, tell))
     found = []
     for i, (piece, solution) in enumerate(zip(pieces, solutions, strict=True)):
         tell("certifying", 0.6 + 0.3 * i / len(pieces))
         now = time.monotonic()
-        share = 0.9 * max(0.0, deadline - now) / (len(pieces) - i)
+        # The same table of samples serves the proofs and the second round of samples, which
+        # needs about as long again.
+        weighed = len(piece.unknowns) / sum(len(one.unknowns) for one in pieces[i:])
+        share = _SURVEY_SHARE * max(0.0, deadline - now) * weighed
         drawn = sample_solutions(
             piece.matrix, piece.target, piece.lower, piece.upper, n_samples,
             deadline=now + _SAMPLING_SHARE * share, seed=seed, start=solution.x,
             weight=weight[piece.unknowns],
+            progress=lambda step, done: tell(step, 0.6 + 0.1 * done),
         )  # fmt: skip
         witnesses = np.vstack([*drawn, solution.x])
         proved = ranges(piece, witnesses, now + share, everything=all_bounds)
@@ -109,10 +113,12 @@ def _solve(
     until: float,
     deadline: float,
     seed: int,
+    tell: Progress,
 ) -> Solution:
     answer = solve_component(
-        piece.matrix, piece.target, piece.lower, piece.upper, deadline=until, seed=seed
-    )
+        piece.matrix, piece.target, piece.lower, piece.upper, deadline=until, seed=seed,
+        progress=lambda step, done: tell(f"solving, {step}", 0.3 + 0.3 * done),
+    )  # fmt: skip
     if isinstance(answer, Infeasible):
         raise explain_conflict(facts, system, piece, deadline)
     if answer is None:

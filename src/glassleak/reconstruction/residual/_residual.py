@@ -76,13 +76,15 @@ def solve_component(
     ]
     for thread in threads:
         thread.start()
-    while not race.done.wait(_POLL_SECONDS):
-        now = time.monotonic()
-        if now >= deadline or (stop is not None and stop()):
-            break
-        if progress is not None:
-            progress(f"attempt {race.number + 1}", (now - started) / (deadline - started))
-    control.halt()
+    try:
+        while not race.done.wait(_POLL_SECONDS):
+            now = time.monotonic()
+            if now >= deadline or (stop is not None and stop()):
+                break
+            if progress is not None:
+                progress(f"attempt {race.number + 1}", (now - started) / (deadline - started))
+    finally:  # also when `progress` raises, which is how callers cancel
+        control.halt()
     patience = time.monotonic() + _GRACE_SECONDS
     for thread in threads:
         thread.join(max(0.0, patience - time.monotonic()))
@@ -100,7 +102,7 @@ def sample_solutions(
     seed: int,
     start: IntArray | None = None,
     weight: npt.NDArray[np.float64] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
 ) -> list[IntArray]:
     """Up to `n` solutions, spread over the set of all solutions as well as time allows.
 
@@ -109,8 +111,10 @@ def sample_solutions(
     start : int array, optional
         A solution to begin with; otherwise one is sought.
     weight : float array, optional
-        How many profiles each unknown stands for: tables are drawn in proportion to the number of
-        ways to fill them with profiles.  By default 1 each.
+        How probable each unknown is as the place of one row, in any unit: tables are drawn in
+        proportion to the product over their rows.  By default all alike.
+    progress : callable, optional
+        Told how far it is, several times a second; may raise to cancel.
 
     Returns
     -------
@@ -123,8 +127,9 @@ def sample_solutions(
         return [] if n <= 0 or _trivial(task) is None else [task.lower.copy()] * n
     if start is None:
         found = solve_component(
-            matrix, target, lower, upper, deadline=deadline, seed=seed, stop=stop, workers=1
-        )
+            matrix, target, lower, upper, deadline=deadline, seed=seed, progress=progress,
+            workers=1,
+        )  # fmt: skip
         if not isinstance(found, Solution):
             return []
         start = found.x
@@ -132,7 +137,12 @@ def sample_solutions(
     if not task.solved_by(z):
         raise ValueError("start is not a solution")
     share = np.ones(task.n_unknowns) if weight is None else np.asarray(weight, dtype=np.float64)
-    return [task.lower + one for one in draw(task, z, n, share, Control(deadline), seed, stop)]
+
+    def told(done: float) -> None:
+        if progress is not None:
+            progress("sampling", done)
+
+    return [task.lower + one for one in draw(task, z, n, share, Control(deadline), seed, told)]
 
 
 def _trivial(task: Problem) -> Solution | Infeasible | None:
