@@ -22,6 +22,10 @@ from glassleak.errors import BudgetExhaustedError, InconsistentModelError
 
 # Facts are relaxed by this much per person: without it a tie would leave the solver no room.
 EASE = 1e-9
+_CONTRADICTION = (
+    "no class counts of the known people make every chosen split a best one: they are not the "
+    "training set, or the learner did not choose as it is said to"
+)
 
 
 @dataclass(frozen=True)
@@ -96,20 +100,19 @@ def solve(component: Component, seconds: float = np.inf) -> Solved:
     mixed = (component.counts > 0).sum(axis=1) > 1
     free = (several & mixed)[component.leaf]
     posterior = mean[component.leaf]
-    if not free.any():
-        return Solved(posterior, 0.0)
     # One variable per free block and class the leaf has anybody of.
     variable = np.full(posterior.shape, -1, dtype=np.int64)
     wanted = free[:, None] & (component.counts[component.leaf] > 0)
     variable[wanted] = np.arange(int(wanted.sum()))
+    if not free.any():
+        for fact in component.facts:
+            _add_fact(Cones(0), component, fact, posterior, variable)
+        return Solved(posterior, 0.0)
     cones = _formulate(component, posterior, variable, wanted, counts, size)
     x, z, status = cones.solve(seconds)
     if status in (clarabel.SolverStatus.PrimalInfeasible,
                   clarabel.SolverStatus.AlmostPrimalInfeasible):  # fmt: skip
-        raise InconsistentModelError(
-            "no class counts of the known people make every chosen split a best one: they are not "
-            "the training set, or the learner did not choose as its settings say"
-        )
+        raise InconsistentModelError(_CONTRADICTION)
     if status == clarabel.SolverStatus.MaxTime:
         raise BudgetExhaustedError("the budget ended while the maximum entropy was computed")
     posterior[wanted] = np.clip(x[: int(wanted.sum())], 0.0, 1.0)
@@ -172,8 +175,10 @@ def _add_fact(
     fixed = np.zeros((n_groups, m))
     np.add.at(fixed, fact.groups, np.where(own < 0, people[:, None] * posterior[fact.blocks], 0.0))
     at, k = np.nonzero(own >= 0)
-    if not at.size:
-        return  # decided by the leaves alone
+    if not at.size:  # decided by the leaves alone
+        if float(impurity(fixed, component.measure).sum()) < fact.least - 1e-6 * total:
+            raise InconsistentModelError(_CONTRADICTION)
+        return
     group, columns, value = fact.groups[at], own[at, k], people[at]
     leaves = np.unique(component.leaf[fact.blocks])
     whole = component.counts[leaves].sum(axis=0).astype(float)

@@ -8,14 +8,12 @@ import numpy as np
 
 from glassleak.disclosure._blocks import Blocks
 from glassleak.disclosure._candidates import Candidate, Candidates
-from glassleak.disclosure._lazy import TOLERANCE, Estimate, Progress, Slack, topmost
+from glassleak.disclosure._lazy import ACCEPTED, TOLERANCE, Estimate, Progress, Slack, topmost
 from glassleak.disclosure._measures import Floats, entropy
 from glassleak.disclosure._nlp import Comparison, LocalSolver, Program
 from glassleak.disclosure._problem import Problem
 
 _ROUNDS = 12
-# What IPOPT leaves of a violated fact, per person of its node.
-_ACCEPTED = 1e-6
 
 
 def locally_with_split_facts(
@@ -77,7 +75,7 @@ def locally_with_split_facts(
                 problem, candidates, blocks, span, inside, start, starts, rng, deadline
             )
         slack.update(posterior * number, range(len(problem.nodes)))
-        finished = slack.worst <= _ACCEPTED
+        finished = slack.worst <= ACCEPTED
     bound = float(problem.number @ entropy(start))
     reached = float(problem.number @ entropy(posterior))
     return Estimate(
@@ -126,7 +124,7 @@ def _solve(
             mixed = rng.dirichlet(np.ones(relaxed.shape[1]), size=len(relaxed))
             point = 0.6 * relaxed + 0.4 * mixed
         answer = solver.solve(point)
-        feasible = solver.violation(answer) <= _ACCEPTED
+        feasible = solver.violation(answer) <= ACCEPTED
         found.append((feasible, float(number @ entropy(answer)), answer))
     best = max(found, key=lambda one: (one[0], one[1]))
     out: Floats = best[2][of]
