@@ -14,6 +14,8 @@ from glassleak.counting._formula import Formula
 
 # Combinations of levels (as log2) that have to be looked at together, at most.
 _SIMPLE = 14.0
+# So much deeper a branch may get before another neighbour is the lesser evil.
+_BALANCE = 8
 
 
 def elimination_ranks(formula: Formula) -> list[int] | None:
@@ -33,26 +35,29 @@ def elimination_ranks(formula: Formula) -> list[int] | None:
         # Every attribute weighs at least 1: beyond the limit the number alone will do.
         return neighbours if neighbours > _SIMPLE else sum(weight[a] for a in bits(near[attribute]))
 
-    ranks = [0] * len(formula.domains)
     # A box wider than the limit links all its attributes: no need to look further.
     if any(sum(weight[a] for a in bits(own)) > _SIMPLE for own in formula.attributes):
         return None
-    costs = {a: cost(a) for a in near}
-    queue = [(value, a) for a, value in costs.items()]
+    ranks = [0] * len(formula.domains)
+    height = dict.fromkeys(near, 0)
+    wanted = {a: cost(a) for a in near}
+    queue = [(value, a) for a, value in wanted.items()]
     heapq.heapify(queue)
     place = 0
     while queue:
         value, attribute = heapq.heappop(queue)
-        if costs.get(attribute) != value:
+        if wanted.get(attribute) != value:
             continue
-        if value > _SIMPLE:
+        if cost(attribute) > _SIMPLE:
             return None
         place += 1
         ranks[attribute] = place
-        del costs[attribute]
+        del wanted[attribute]
         own = near.pop(attribute) & ~(1 << attribute)
         for a in bits(own):
             near[a] = (near[a] | own) & ~(1 << attribute)
-            costs[a] = cost(a)
-            heapq.heappush(queue, (costs[a], a))
+            height[a] = max(height[a], height[attribute] + 1)
+            # Taking a chain apart in the middle, not from its end, keeps the parts small.
+            wanted[a] = cost(a) + height[a] / _BALANCE
+            heapq.heappush(queue, (wanted[a], a))
     return ranks
