@@ -91,7 +91,9 @@ class TreeSearch:
 
     def cost(self, rows: Rows, depth: int) -> float:
         """``f(rows, depth)``."""
-        key = (rows.tobytes(), depth)
+        members = np.zeros(len(self.counts), dtype=bool)
+        members[rows] = True
+        key = (np.packbits(members).tobytes(), depth)
         if key not in self._costs:
             self._costs[key] = self._cost(rows, depth)
         return self._costs[key]
@@ -183,7 +185,7 @@ def _log2(profiles: Profiles, region: Region) -> float:
 
 
 @compiled
-def _one_split(holds: Any, counts: Any, rows: Any, n_rows: int, least: int, price: float) -> float:
+def _one_split(holds: Any, counts: Any, rows: Any, n_rows: int, least: int, price: float) -> Any:
     """The smallest cost with at most one split."""
     n_literals = holds.shape[1]
     n_classes = counts.shape[1]
@@ -217,7 +219,7 @@ def _one_split(holds: Any, counts: Any, rows: Any, n_rows: int, least: int, pric
 
 
 @compiled
-def shallow_cost(holds: Any, counts: Any, rows: Any, depth: int, least: int, price: float) -> float:
+def shallow_cost(holds: Any, counts: Any, rows: Any, depth: int, least: int, price: float) -> Any:
     """``f(rows, depth)`` for depth 0, 1 or 2."""
     n_rows = rows.shape[0]
     n_classes = counts.shape[1]

@@ -214,7 +214,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The majority class of the leaf of each row."""
         leaves = self.apply(X)
-        return self.classes_[self.counts_.argmax(axis=1)[leaves]]
+        predicted: npt.NDArray[Any] = self.classes_[self.counts_.argmax(axis=1)[leaves]]
+        return predicted
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the leaf of each row."""

@@ -11,6 +11,7 @@ from glassleak.models import Model
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.artefacts import Artefact, scan
+from glassleak.readers.libraries._corels_state import read_corels_state
 from glassleak.readers.libraries._imodels import read_imodels
 from glassleak.readers.libraries._learners import read_learner
 from glassleak.readers.libraries._lightgbm import read_lightgbm_state
@@ -19,6 +20,7 @@ from glassleak.readers.libraries._xgboost import read_xgboost_state
 
 # One reader per library, chosen by the package a class claims to come from.
 READERS: dict[str, Callable[[State, Limits], Model]] = {
+    "corels": read_corels_state,
     "glassleak": read_learner,
     "sklearn": read_sklearn,
     "imodels": read_imodels,

@@ -1,9 +1,10 @@
-"""Rule lists of imodels (GreedyRuleListClassifier, OneRClassifier).
+"""Rule lists of imodels (GreedyRuleListClassifier, OneRClassifier, OptimalRuleListClassifier).
 
 A fitted list is a list of dicts.  Every entry but the last splits on one column: rows with
 ``value >= cutoff`` (``value < cutoff`` when ``flip`` is set) stop there, ``num_pts_right`` of them,
 of which the share ``val_right`` is of the second class; the others go on.  The last entry holds
-those who are left.  Counts and shares together are the exact counts per class.
+those who are left.  Counts and shares together are the exact counts per class.  The optimal list
+(imodels 1) is a CORELS object and is read as such.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from glassleak.errors import InconsistentModelError, MalformedModelError, Unsupp
 from glassleak.models import Condition, Exact, Label, Model, Provenance, Rule, RuleList
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State, walk
+from glassleak.readers.libraries._corels_state import read_corels_state
 from glassleak.readers.libraries._typed import check_width, count, integer, located, mapping, number
 
 _RULE_LISTS = ("GreedyRuleListClassifier", "OneRClassifier")
@@ -45,6 +47,8 @@ _REASONS = {
 
 def read_imodels(state: State, limits: Limits) -> Model:
     """The IR of an imodels estimator given as `State`."""
+    if state.name == "OptimalRuleListClassifier":
+        return read_corels_state(state, limits)
     if state.name not in _RULE_LISTS:
         why = next((r for part, r in _REASONS.items() if part in state.name), "not a rule list")
         raise UnsupportedModelError(f"{state.type_name} is not read: {why}")
