@@ -215,8 +215,25 @@ class _Search:
                 "not hold for this model",
                 f"node {node}",
             ) from None
+        before = int(self.upper[group, label]), int(self.lower[group, label])
         if largest:
-            self.upper[group, label] = min(self.upper[group, label], found.bound)
+            self.upper[group, label] = min(before[0], found.bound)
         else:
-            self.lower[group, label] = max(self.lower[group, label], found.bound)
+            self.lower[group, label] = max(before[1], found.bound)
+        if before != (int(self.upper[group, label]), int(self.lower[group, label])):
+            self._propagate(group)
         return found.table
+
+    def _propagate(self, group: int) -> None:
+        """What a new bound of a group of people means for its other values, and for its leaf."""
+        inside = np.flatnonzero(self.leaf == self.leaf[group])
+        total = self.counts[self.leaf[group]]
+        for _ in range(2):
+            low, high = self.lower[inside], self.upper[inside]
+            for axis, whole in ((1, self.people[inside][:, None]), (0, total[None, :])):
+                most, least = high.sum(axis=axis, keepdims=True), low.sum(axis=axis, keepdims=True)
+                high, low = (
+                    np.minimum(high, whole - least + low),
+                    np.maximum(low, whole - most + high),
+                )
+            self.lower[inside], self.upper[inside] = low, high

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from glassleak.disclosure._bounds_facts import Nodes, Question
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+_Snapshot: TypeAlias = tuple[IntArray, list[IntArray], list[float], set[int]]
 # Exchanges tried to mend what one exchange broke; a solver takes over after that.
-_TRIES = 150
+_TRIES = 40
+_PARTNERS = 3
 
 
 def first_table(people: IntArray, leaf: IntArray, counts: IntArray) -> IntArray:
@@ -53,10 +55,16 @@ class Swaps:
 
     def __init__(self, table: IntArray, leaf: IntArray, nodes: Nodes) -> None:
         self.leaf, self.nodes = leaf, nodes
-        self.histogram: dict[int, IntArray] = {}
-        self.excess: dict[int, float] = {}
-        self.at: dict[int, dict[int, int]] = {}
-        self.n_broken = 0
+        self.questions = [q for own in nodes.questions.values() for q in own]
+        number = {id(question): i for i, question in enumerate(self.questions)}
+        self.own = {node: [number[id(q)] for q in own] for node, own in nodes.questions.items()}
+        # Of every question: the histogram, by how much it is broken, and the members' ranks.
+        self.histogram: list[IntArray] = [np.empty((0, 0), np.int64)] * len(number)
+        self.excess = [0.0] * len(number)
+        self.broken: set[int] = set()
+        self.rank = [
+            dict(zip(q.members.tolist(), q.code.tolist(), strict=True)) for q in self.questions
+        ]
         self.least = np.full_like(table, np.iinfo(np.int64).max)
         self.most = np.full_like(table, -1)
         self.start(table)
@@ -64,24 +72,23 @@ class Swaps:
     def start(self, table: IntArray) -> None:
         """Go on from another table."""
         self.table = table
-        for questions in self.nodes.questions.values():
-            for question in questions:
-                self._refresh(question)
+        for i in range(len(self.questions)):
+            self._refresh(i)
         if self.fits:
             self.record()
 
-    def _refresh(self, question: Question) -> None:
-        histogram = question.histogram(self.table)
-        self._put(id(question), histogram, _excess(question, histogram))
+    def _refresh(self, i: int) -> None:
+        histogram = self.questions[i].histogram(self.table)
+        self._put(i, histogram, _excess(self.questions[i], histogram))
 
-    def _put(self, key: int, histogram: IntArray, excess: float) -> None:
-        self.n_broken += int(excess > 0) - int(self.excess.get(key, 0.0) > 0)
-        self.histogram[key], self.excess[key] = histogram, excess
+    def _put(self, i: int, histogram: IntArray, excess: float) -> None:
+        (self.broken.add if excess > 0 else self.broken.discard)(i)
+        self.histogram[i], self.excess[i] = histogram, excess
 
     @property
     def fits(self) -> bool:
         """Whether the table breaks no fact."""
-        return self.n_broken == 0
+        return not self.broken
 
     def record(self) -> None:
         """Note the counts of a table that fits."""
@@ -96,29 +103,30 @@ class Swaps:
         before = self.table[members].copy()
         self.table[members] = rows
         touched = self._above(self.leaf[members[changed]])
-        old = {id(q): (self.histogram[id(q)], self.excess[id(q)]) for q in touched}
-        for question in touched:
-            self._refresh(question)
+        old = [(i, self.histogram[i], self.excess[i]) for i in touched]
+        for i in touched:
+            self._refresh(i)
         if self.fits:
             self.record()
             return True
         self.table[members] = before
-        for key, (histogram, excess) in old.items():
-            self._put(key, histogram, excess)
+        for i, histogram, excess in old:
+            self._put(i, histogram, excess)
         return False
 
-    def snapshot(self) -> tuple[IntArray, dict[int, IntArray], dict[int, float], int]:
+    def snapshot(self) -> _Snapshot:
         """What `restore` needs; histograms are never changed in place."""
-        return self.table.copy(), self.histogram.copy(), self.excess.copy(), self.n_broken
+        return self.table.copy(), self.histogram.copy(), self.excess.copy(), self.broken.copy()
 
-    def restore(self, kept: tuple[IntArray, dict[int, IntArray], dict[int, float], int]) -> None:
+    def restore(self, kept: _Snapshot) -> None:
         """Go back to a snapshot."""
-        table, histogram, excess, self.n_broken = kept
-        self.table, self.histogram, self.excess = table.copy(), histogram.copy(), excess.copy()
+        table, histogram, excess, broken = kept
+        self.table, self.histogram = table.copy(), histogram.copy()
+        self.excess, self.broken = excess.copy(), broken.copy()
 
-    def _above(self, leaves: IntArray) -> list[Question]:
+    def _above(self, leaves: IntArray) -> list[int]:
         nodes = {node for one in np.unique(leaves).tolist() for node in self.nodes.paths[one]}
-        return [q for node in sorted(nodes) for q in self.nodes.questions.get(node, ())]
+        return [i for node in sorted(nodes) for i in self.own.get(node, ())]
 
     def exchange(self, one: int, other: int, x: int, y: int, *, worse: float = 0.0) -> bool:
         """`one` gives an ``x`` for a ``y`` of `other`, of the same leaf.
@@ -128,26 +136,23 @@ class Swaps:
         change = 0.0
         new: list[tuple[int, IntArray, float]] = []
         for node in self.nodes.paths[int(self.leaf[one])]:
-            for question in self.nodes.questions.get(node, ()):
-                first = self._code(question, one)
-                second = self._code(question, other)
+            for i in self.own.get(node, ()):
+                first, second = self.rank[i][one], self.rank[i][other]
                 if first == second:
                     continue
-                histogram = self.histogram[id(question)].copy()
+                histogram = self.histogram[i].copy()
                 histogram[first, x] -= 1
                 histogram[first, y] += 1
                 histogram[second, x] += 1
                 histogram[second, y] -= 1
-                excess = _excess(question, histogram)
-                change += excess - self.excess[id(question)]
-                if change > worse and excess > self.excess[id(question)] + worse:
-                    return False
-                new.append((id(question), histogram, excess))
+                excess = _excess(self.questions[i], histogram)
+                change += excess - self.excess[i]
+                new.append((i, histogram, excess))
         if change > worse:
             return False
         fitted = self.fits
-        for key, histogram, excess in new:
-            self._put(key, histogram, excess)
+        for i, histogram, excess in new:
+            self._put(i, histogram, excess)
         for q, less, more in ((one, x, y), (other, y, x)):
             self.table[q, less] -= 1
             self.table[q, more] += 1
@@ -158,13 +163,6 @@ class Swaps:
                 np.minimum(self.least[q], self.table[q], out=self.least[q])
                 np.maximum(self.most[q], self.table[q], out=self.most[q])
         return True
-
-    def _code(self, question: Question, group: int) -> int:
-        lookup = self.at.get(id(question))
-        if lookup is None:
-            pairs = zip(question.members.tolist(), question.code.tolist(), strict=True)
-            lookup = self.at[id(question)] = dict(pairs)
-        return lookup[group]
 
 
 def _excess(question: Question, histogram: IntArray) -> float:
@@ -210,6 +208,7 @@ def reach(
     inside = np.flatnonzero(swaps.leaf == swaps.leaf[group])
     inside = inside[inside != group]
     before = swaps.snapshot()
+    tried = 0
     for other in rng.permutation(inside).tolist():
         theirs, mine = swaps.table[other], swaps.table[group]
         if more:
@@ -223,7 +222,8 @@ def reach(
         if repair(swaps, rng, deadline, tries=_TRIES, locked=group):
             return True
         swaps.restore(before)
-        if time.monotonic() > deadline:
+        tried += 1
+        if tried == _PARTNERS or time.monotonic() > deadline:
             break
     return False
 
@@ -252,13 +252,8 @@ def _open_leaves(swaps: Swaps, locked: int = -1) -> dict[int, IntArray]:
 
 
 def _broken_leaf(swaps: Swaps, by_leaf: dict[int, IntArray], rng: np.random.Generator) -> IntArray:
-    broken = [
-        q
-        for questions in swaps.nodes.questions.values()
-        for q in questions
-        if swaps.excess[id(q)] > 0
-    ]
-    question = broken[int(rng.integers(len(broken)))]
+    broken = sorted(swaps.broken)
+    question = swaps.questions[broken[int(rng.integers(len(broken)))]]
     leaves = [one for one in np.unique(swaps.leaf[question.members]).tolist() if one in by_leaf]
     chosen = leaves if leaves else list(by_leaf)
     return by_leaf[chosen[int(rng.integers(len(chosen)))]]
