@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Self
 
@@ -18,9 +19,22 @@ from glassleak.learners._support import one_of, whole_number
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import candidates_of, public_literals
 from glassleak.learners.private._exact import Randomness, secure_randomness
-from glassleak.learners.private._grow import grow
+from glassleak.learners.private._grow import Criterion, grow
 from glassleak.models import Counts, Noisy
 from glassleak.schema import Schema
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The learner's parameters in the form the proof uses: numbers are fractions."""
+
+    epsilon: Fraction
+    length: int
+    width: int
+    criterion: Criterion
+    counts_share: Fraction
+    n_thresholds: int
+
 
 NEIGHBOURS = "tables that differ by one person added or removed"
 
@@ -103,26 +117,43 @@ class PrivateRuleListClassifier(BaseRuleList):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the list; one fit spends `epsilon` once."""
-        return self._fit(X, y, _source(self.random_state))
+        settings = self._settings()
+        X, codes = self._checked(X, y)
+        return self._learn(X, self._declared(codes), settings, _source(self.random_state))
 
-    def _fit(self, X: Any, y: Any, source: Randomness) -> Self:
-        length = whole_number(self.max_length, "max_length", 0)
+    def _settings(self) -> Settings:
+        """The parameters, checked; nothing here looks at the data."""
         width = whole_number(self.max_width, "max_width", 1)
         if width > 2:
             raise ValueError(f"max_width must be 1 or 2, got {width}")
-        n_thresholds = whole_number(self.n_thresholds, "n_thresholds", 1)
         criterion = one_of(self.criterion, "criterion", ("errors", "gini"))
-        share = _exact_number(self.counts_share, "counts_share")
+        share = exact_number(self.counts_share, "counts_share")
         if not 0 < share < 1:
             raise ValueError(f"counts_share must lie between 0 and 1, got {self.counts_share}")
-        accountant = Accountant(_exact_number(self.epsilon, "epsilon"))
-        X, codes = self._checked(X, y)
-        codes = self._declared(codes)
-        literals = public_literals(self._names(), self.schema, self.thresholds, n_thresholds)
+        return Settings(
+            epsilon=exact_number(self.epsilon, "epsilon"),
+            length=whole_number(self.max_length, "max_length", 0),
+            width=width,
+            criterion="gini" if criterion == "gini" else "errors",
+            counts_share=share,
+            n_thresholds=whole_number(self.n_thresholds, "n_thresholds", 1),
+        )
+
+    def _learn(
+        self,
+        X: npt.NDArray[np.float64],
+        codes: npt.NDArray[np.int64],
+        settings: Settings,
+        source: Randomness,
+    ) -> Self:
+        accountant = Accountant(settings.epsilon)
+        literals = public_literals(
+            self._names(), self.schema, self.thresholds, settings.n_thresholds
+        )
         grown = grow(
-            literals.holds(X), codes, len(self.classes_), candidates_of(literals, width),
-            length=length, criterion="gini" if criterion == "gini" else "errors",
-            counts_share=share, accountant=accountant, source=source,
+            literals.holds(X), codes, len(self.classes_), candidates_of(literals, settings.width),
+            length=settings.length, criterion=settings.criterion,
+            counts_share=settings.counts_share, accountant=accountant, source=source,
         )  # fmt: skip
         self.conditions_ = [*(literals.intervals(rule) for rule in grown.rules), []]
         self.version_ = __version__
@@ -178,7 +209,7 @@ class PrivateRuleListClassifier(BaseRuleList):
         )
 
 
-def _exact_number(value: Any, name: str) -> Fraction:
+def exact_number(value: Any, name: str) -> Fraction:
     """A parameter as the fraction its digits say: 0.1 is a tenth."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} must be a number, got {value!r}")
