@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -50,13 +50,13 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
                         "running their code, in a locked-down process (default: none)")  # fmt: skip
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """A CSV file as a table, with a typed error."""
+def read_table(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as a table, with a typed error; `options` are those of `pandas.read_csv`."""
     import pandas as pd
 
     if not path.is_file():
         raise SchemaError(f"no table at {str(path)!r}")
     try:
-        return pd.read_csv(path)
+        return pd.read_csv(path, **options)
     except (ValueError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path.name} is not a readable CSV table: {error}") from None

@@ -10,12 +10,21 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from glassleak._version import __version__
-from glassleak.cli import _audit, _convert, _datasets, _demo, _paper, _reconstruct, _schema
+from glassleak.cli import (
+    _audit,
+    _convert,
+    _datasets,
+    _demo,
+    _disclosure,
+    _paper,
+    _reconstruct,
+    _schema,
+)
 from glassleak.cli._common import EXIT_BAD_INPUT, HelpFormatter, errors_to
 from glassleak.errors import GlassleakError
 from glassleak.report import printable
 
-_COMMANDS = (_demo, _audit, _reconstruct, _convert, _schema, _datasets, _paper)
+_COMMANDS = (_demo, _audit, _reconstruct, _disclosure, _convert, _schema, _datasets, _paper)
 
 
 def _parser() -> argparse.ArgumentParser:

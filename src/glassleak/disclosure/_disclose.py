@@ -107,6 +107,8 @@ def disclosure(
     deadline = started + budget_seconds
     known = known_people(model, quasi_identifiers, people)
     real = _truth(model, quasi_identifiers, sensitive, truth)
+    if sensitive is None and isinstance(truth, str):
+        sensitive = truth
     problem = problem_of(model, known, level, margin)
     facts, why = split_facts_of(problem, split_facts)
     found = estimate(problem, facts, starts=starts, seed=seed, deadline=deadline, progress=progress)
@@ -173,7 +175,7 @@ def _bounds(
     notes: tuple[str, ...] = ()
     if wish == "auto" and facts is not None and problem.complete:
         if len(problem.number) > _FEW:
-            notes = ("bounds come from leaves alone; ask for bounds='splits' to use split facts",)
+            notes = ("they come from leaves alone; split facts are used when asked for",)
             facts = None
         left = min(left, _BOUNDS_SECONDS)
     elif wish == "leaves":
@@ -183,9 +185,9 @@ def _bounds(
     except ImportError as error:  # two libraries that bring the same solver exclude each other
         if facts is None or wish != "auto":
             raise
-        notes = (f"bounds come from leaves alone: the solver could not be loaded ({error})",)
+        notes = (f"they come from leaves alone, a solver could not be loaded ({error})",)
         found = count_bounds(problem, None, budget_seconds=left, seed=seed, progress=progress)
-    return found, (*notes, *found.notes)
+    return found, tuple(f"proved bounds: {note}" for note in (*notes, *found.notes))
 
 
 def _assembled(

@@ -73,10 +73,11 @@ def split_facts_of(problem: Problem, wish: SplitWish = "auto") -> tuple[SplitFac
     else:
         checked = _scikit_learn(model)
         if isinstance(checked, SplitFacts):
-            smallest = f" with {checked.min_leaf:,} people or more on each side"
+            few = checked.min_leaf
+            smallest = f" that leave {few:,} people on each side" if few > 1 else ""
             return checked, (
-                f"every split was the best by {checked.measure} of all{smallest}"
-                " (scikit-learn's settings say so)"
+                f"every split was the best by {checked.measure} of all{smallest}, as "
+                "scikit-learn's settings have it"
             )
         reason = checked
     if wish is True:
