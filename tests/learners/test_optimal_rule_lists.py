@@ -195,11 +195,20 @@ def test_memory_that_ends_is_no_crash():
 
 
 def test_progress_is_reported():
-    seen: list[int] = []
+    seen: list[tuple[str, float]] = []
     X, y = table(0, 200, 6, 2)
-    LEARNER(3, progress=seen.append).fit(X, y)
-    assert seen
-    assert seen == sorted(seen)
+    LEARNER(3, progress=lambda *step: seen.append(step)).fit(X, y)
+    assert {step for step, _ in seen} >= {f"lists of up to {k} rules" for k in (1, 2, 3)}
+    assert [share for _, share in seen] == sorted(share for _, share in seen)
+
+
+def test_raising_from_progress_cancels():
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    X, y = table(0, 200, 6, 2)
+    with pytest.raises(KeyboardInterrupt):
+        LEARNER(3, progress=stop).fit(X, y)
 
 
 def test_too_many_candidates_are_refused():

@@ -91,7 +91,7 @@ class OptimalRuleListClassifier(BaseRuleList):
     memory_mb : int
         Most memory for remembered sets of rows.
     progress : callable, optional
-        Called now and then with the number of sets of rows looked at.
+        ``progress(step, share_done)``, called now and then; raise from it to cancel.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class OptimalRuleListClassifier(BaseRuleList):
         schema: Schema | None = None,
         budget_seconds: float | None = 60,
         memory_mb: int = 1024,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[str, float], None] | None = None,
     ) -> None:
         self.max_length = max_length
         self.min_support = min_support
@@ -176,6 +176,7 @@ class OptimalRuleListClassifier(BaseRuleList):
         if leaky:
             profiles = Profiles.of(self.schema, self._names(), literals, X)
             search.deadline = started + budget
+            search.step = ("comparing optimal lists", 1.0)
             ties, rules = least_leaky(
                 search, frontier, max_length, price * len(X), tolerance * len(X), profiles
             )

@@ -47,6 +47,7 @@ def frontier_of(search: Search, max_length: int, price: float, final: float) -> 
     best: tuple[float, list[int]] = (float(stop), [])
     in_time = True
     for length in range(1, max_length + 1):
+        search.step = (f"lists of up to {length} rules", (length - 1) / max_length)
         if in_time:
             try:
                 search.solve(everything, length, bounds[-1][2])

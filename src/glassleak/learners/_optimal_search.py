@@ -67,7 +67,7 @@ class Search:
     memory_bytes : int
         Most memory for sets of points remembered.
     progress : callable, optional
-        Called now and then with the number of sets looked at.
+        Called now and then with `step` and the share of steps done.
     """
 
     points: Points
@@ -77,7 +77,8 @@ class Search:
     rest: int
     deadline: float
     memory_bytes: int = 1_000_000_000
-    progress: Callable[[int], None] | None = None
+    progress: Callable[[str, float], None] | None = None
+    step: tuple[str, float] = ("", 0.0)
     nodes: int = 0
     states: int = 0
 
@@ -132,7 +133,7 @@ class Search:
             )
             self.nodes, self.states = int(control[NODES]), int(control[ENTRIES])
             if self.progress is not None:
-                self.progress(self.nodes)
+                self.progress(*self.step)
             full = status == FULL and not self._grow()
             if full or (status == PAUSED and time.monotonic() > self.deadline):
                 unwind(self._memory, self._frames, length)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from glassleak.errors import SchemaError
 from glassleak.knowledge import profile_space
@@ -50,6 +51,9 @@ class Profiles:
         """
         if schema is None:
             return _independent(literals, ((values == 0) | (values == 1)).all(axis=0).tolist())
+        invalid = int(schema.invalid_rows(pd.DataFrame(values, columns=list(names))).sum())
+        if invalid:
+            raise SchemaError(f"{invalid} rows of the table are ones the schema does not allow")
         cuts = {name: np.unique(literals.cut[literals.column == i]) for i, name in enumerate(names)}
         space = profile_space(schema, names, cuts, precision="float64")
         sizes: list[tuple[int, ...]] = []
