@@ -80,7 +80,7 @@ def by_group(
     """
     line = leaf_of_rows(groups, data)
     person = leaves.loc[line, ["bits", "share"]].reset_index(drop=True)
-    person["single"] = [leaves["profiles_high"].iloc[i] == 1 for i in line.tolist()]
+    person["single"] = np.array([c.high == 1 for c in groups.counts])[line]
     names = list(data.columns) if by is None else list(by)
     unknown = [name for name in names if name not in data.columns]
     if unknown:
