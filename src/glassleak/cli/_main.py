@@ -19,12 +19,13 @@ from glassleak.cli import (
     _paper,
     _reconstruct,
     _schema,
+    _train,
 )
 from glassleak.cli._common import EXIT_BAD_INPUT, HelpFormatter, errors_to
 from glassleak.errors import GlassleakError
 from glassleak.report import printable
 
-_COMMANDS = (_demo, _audit, _reconstruct, _disclosure, _convert, _schema, _datasets, _paper)
+_COMMANDS = (_demo, _audit, _reconstruct, _disclosure, _train, _convert, _schema, _datasets, _paper)
 
 
 def _parser() -> argparse.ArgumentParser:

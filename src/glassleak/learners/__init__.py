@@ -4,10 +4,12 @@ from glassleak.learners._greedy import GreedyRuleListClassifier
 from glassleak.learners._id3 import ID3Classifier
 from glassleak.learners._optimal import OptimalRuleListClassifier
 from glassleak.learners._trees import OptimalTreeClassifier
+from glassleak.learners.private import PrivateRuleListClassifier
 
 __all__ = [
     "GreedyRuleListClassifier",
     "ID3Classifier",
     "OptimalRuleListClassifier",
     "OptimalTreeClassifier",
+    "PrivateRuleListClassifier",
 ]

@@ -77,7 +77,7 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.min_samples_split = min_samples_split
         self.min_gain = min_gain
 
-    def fit(self, X: Any, y: Any) -> ID3Classifier:  # noqa: N803
+    def fit(self, X: Any, y: Any) -> ID3Classifier:
         """Grow the tree on the table `X` and the classes `y`."""
         stops = self._checked_stops()
         table = _as_frame(X)
@@ -99,7 +99,7 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.counts_ = tree.counts
         return self
 
-    def apply(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: N803
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """The last node each row reaches: a leaf, or where its value had not been seen."""
         check_is_fitted(self, "counts_")
         table = _as_frame(X)
@@ -132,13 +132,13 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nodes: npt.NDArray[np.int64] = ends[inverse.reshape(-1)]
         return nodes
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the node each row reaches."""
         counts = self.counts_[self.apply(X)].astype(float)
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most frequent class there; of equally frequent ones the first."""
         predicted: npt.NDArray[Any] = self.classes_[np.argmax(self.counts_[self.apply(X)], axis=1)]
         return predicted

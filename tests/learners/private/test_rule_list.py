@@ -173,3 +173,13 @@ def test_multiclass_counts():
     model = PrivateRuleListClassifier(200.0, max_length=2, random_state=0).fit(table, three)
     assert Counter(model.predict(table).tolist()).keys() <= {0, 1, 2}
     assert model.score(table, three) > 0.8
+
+
+def test_read_from_the_object_and_from_a_file(tmp_path):
+    import skops.io
+
+    table, labels = people()
+    model = PrivateRuleListClassifier(1.0, random_state=0).fit(table, labels)
+    assert gl.read(model) == model.to_model()
+    skops.io.dump(model, tmp_path / "model.skops")
+    assert gl.read(tmp_path / "model.skops").counts == model.to_model().counts

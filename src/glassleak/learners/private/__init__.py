@@ -1,1 +1,14 @@
 """Learning with differential privacy: exact noise, selection, accounting, and what uses them."""
+
+from glassleak.learners.private._accountant import Accountant, BudgetOverspentError, Expense
+from glassleak.learners.private._curve import CurvePoint, privacy_curve
+from glassleak.learners.private._rule_list import PrivateRuleListClassifier
+
+__all__ = [
+    "Accountant",
+    "BudgetOverspentError",
+    "CurvePoint",
+    "Expense",
+    "PrivateRuleListClassifier",
+    "privacy_curve",
+]

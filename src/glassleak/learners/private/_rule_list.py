@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Self
 
@@ -20,7 +20,7 @@ from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import candidates_of, public_literals
 from glassleak.learners.private._exact import Randomness, secure_randomness
 from glassleak.learners.private._grow import Criterion, grow
-from glassleak.models import Counts, Noisy
+from glassleak.models import Counts, Noisy, Provenance
 from glassleak.schema import Schema
 
 
@@ -202,6 +202,12 @@ class PrivateRuleListClassifier(BaseRuleList):
             "certified": self.random_state is None,
             "assumptions": assumptions,
         }
+
+    def _provenance(self) -> Provenance:
+        """Without the seed: whoever has it can take the noise off."""
+        made = super()._provenance()
+        settings = {k: v for k, v in made.settings.items() if k != "random_state"}
+        return replace(made, settings=settings)
 
     def _published_counts(self) -> Counts:
         return Noisy(

@@ -145,9 +145,11 @@ def _draw(
                 for p in points
                 if (p["learner"], p["min_support"]) == (learner, support) and p[y] is not None
             ]
-            line.sort()
+            # In the order of depth.  Models of several supports are often the same: thinner lines
+            # on thicker ones show both.
             panel.plot([a for a, _ in line], [b for _, b in line], style, marker="o",
-                       color=SHADES[i], label=f"{NAMES[learner]}, support {support}")  # fmt: skip
+                       linewidth=3.5 - 0.6 * i, markersize=6 - 0.8 * i, color=SHADES[i],
+                       label=f"{NAMES[learner]}, support {support}")  # fmt: skip
     panel.set(xlabel=_axis(x, learners), ylabel="Dist_G" if y == "dist_g" else _axis(y, learners))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import MalformedModelError
-from glassleak.models import Condition, Exact, Label, Provenance, Rule, RuleList, Tree
+from glassleak.models import Condition, Exact, Label, Noisy, Provenance, Rule, RuleList, Tree
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._sklearn_tree import class_labels, column_names
@@ -22,7 +22,7 @@ from glassleak.readers.libraries._typed import integer, located, sequence, shown
 
 _SETTINGS = ("max_length", "min_support", "max_width", "negations", "criterion", "support_of",
              "protect_default", "regularization", "tie_break", "tolerance", "max_depth",
-             "n_thresholds", "budget_seconds", "memory_mb")  # fmt: skip
+             "n_thresholds", "budget_seconds", "memory_mb", "epsilon", "counts_share")  # fmt: skip
 
 
 def read_rule_list(state: State, limits: Limits) -> RuleList:
@@ -58,7 +58,7 @@ def _read_rule_list(state: State, limits: Limits) -> RuleList:
         columns=columns,
         classes=classes,
         rules=tuple(rules),
-        counts=Exact(counts),
+        counts=_counts(state, counts),
         provenance=_provenance(state),
     )
 
@@ -78,6 +78,16 @@ def _read_tree(state: State, limits: Limits) -> Tree:
         precision="float64",
         provenance=_provenance(state),
     )
+
+
+def _counts(state: State, counts: npt.NDArray[Any]) -> Exact | Noisy:
+    """Private learners say how much noise their counts carry."""
+    scale = state.get("noise_scale_")
+    if scale is None:
+        return Exact(counts)
+    if type(scale) not in (int, float) or not (math.isfinite(scale) and scale > 0):
+        raise MalformedModelError(f"{shown(scale)} is no scale of noise", "noise_scale_")
+    return Noisy(counts.astype(np.float64), float(scale), "discrete Laplace")
 
 
 def _condition(entry: Any, place: str) -> Condition:

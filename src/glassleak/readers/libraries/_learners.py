@@ -15,6 +15,7 @@ _READERS: dict[str, Callable[[State, Limits], Model]] = {
     "GreedyRuleListClassifier": read_rule_list,
     "ID3Classifier": read_id3,
     "OptimalRuleListClassifier": read_rule_list,
+    "PrivateRuleListClassifier": read_rule_list,
     "OptimalTreeClassifier": read_learned_tree,
 }
 
