@@ -95,10 +95,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Estimate, save, show."""
     figure = check_figure_path(arguments.plot) if arguments.plot else None
-    model = read(arguments.model, trust=arguments.trust)
-    table = _table(model, Path(arguments.quasi_identifiers))
     wish: Any = {"yes": True, "no": False}.get(arguments.split_facts, arguments.split_facts)
     try:
+        model = read(arguments.model, trust=arguments.trust)
+        table = _table(model, Path(arguments.quasi_identifiers))
         with Status("estimating", console=errors_to(sys.stderr)) as status:
             found = disclosure(
                 model, table, arguments.sensitive, arguments.level, wish,

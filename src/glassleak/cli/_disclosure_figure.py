@@ -52,28 +52,37 @@ def draw(found: Disclosure) -> Figure:
 def _strip(found: Disclosure, axes: Axes) -> None:
     posterior = found.posterior.to_numpy()
     number = found.per_quasi_identifier["people"].to_numpy()
-    best = posterior.argmax(axis=1)
+    names = [printable(str(c), 24) for c in found.classes]
     # People side by side: those with the same most likely value together, surest first.
+    many = len(names) > len(SHADES)
+    best = np.zeros(len(posterior)) if many else posterior.argmax(axis=1)
     order = np.lexsort((-posterior.max(axis=1), best))
     ends = np.cumsum(number[order])
     points = np.linspace(0, ends[-1], min(_ACROSS, int(ends[-1])), endpoint=False)
     shown = posterior[order[np.searchsorted(ends, points, side="right")]]
-    classes = [printable(str(c), 24) for c in found.classes]
-    colours = [SHADES[i % len(SHADES)] for i in range(len(classes))]
-    axes.stackplot(points, shown.T, labels=classes, colors=colours, linewidth=0, step="post")
+    if many:
+        # Too many values to tell apart: show how much the likeliest few have.
+        shown = -np.sort(-shown, axis=1)
+        shown = np.column_stack([shown[:, :3], shown[:, 3:].sum(axis=1)])
+        names = ["most likely value", "second", "third", f"the other {len(names) - 3}"]
+    spread = np.linspace(0, len(SHADES) - 1, len(names)).round().astype(int)
+    colours = [SHADES[i] for i in spread[::-1]]
+    axes.stackplot(points, shown.T, labels=names, colors=colours, linewidth=0, step="post")
+    axes.set_axisbelow(True)
     axes.set_xlim(0, ends[-1])
     axes.set_ylim(0, 1)
-    axes.set_xlabel("people, by most likely value and certainty")
+    axes.set_xlabel(
+        "people, surest first" if many else "people, by most likely value, surest first"
+    )
     axes.set_ylabel(f"estimated P({printable(found.sensitive, 24)})")
-    if len(classes) <= len(SHADES):
-        axes.legend(loc="lower left", fontsize=7, frameon=True)
+    axes.legend(loc="lower left", fontsize=7, frameon=True)
 
 
 def _ladder(found: Disclosure, axes: Axes) -> None:
     people = found.per_person
     weight = people["people"].to_numpy()
     top = people["probability"].to_numpy()
-    rungs = [f"{share:.0%} or more" if share < 1 else "100 %" for share in _LADDER]
+    rungs = [f"{100 * share:g} % or more" if share < 1 else "100 %" for share in _LADDER]
     reached = [top >= (share if share < 1 else 1 - 1e-6) for share in _LADDER]
     if "right" in people:
         right = people["right"].to_numpy()
@@ -81,7 +90,7 @@ def _ladder(found: Disclosure, axes: Axes) -> None:
         bad = [int(weight[some & ~right].sum()) for some in reached]
         axes.barh(rungs, good, color=SHADES[4], label="right")
         axes.barh(rungs, bad, left=good, color=GREY, label="wrong")
-        axes.legend(loc="lower right", fontsize=7)
+        axes.legend(loc="upper right", fontsize=7)
     else:
         axes.barh(rungs, [int(weight[some].sum()) for some in reached], color=SHADES[4])
     if found.overall.certain is not None:
@@ -89,3 +98,4 @@ def _ladder(found: Disclosure, axes: Axes) -> None:
     axes.set_xlim(0, found.overall.people)
     axes.set_xlabel("people whose most likely value is that certain")
     axes.grid(axis="y", visible=False)
+    axes.set_axisbelow(True)
