@@ -87,7 +87,7 @@ def test_the_figure_is_drawn_and_the_same_every_time(folder, tmp_path, suffix, p
     pytest.importorskip("matplotlib")
     files = [tmp_path / f"{i}.{suffix}" for i in range(2)]
     for file in files:
-        assert run(folder, "tree.skops", people, "--sensitive", "income", "--plot", file) == 0
+        assert run(folder, "tree.skops", people, "--bounds", "leaves", "--plot", file) == 0
     assert files[0].read_bytes() == files[1].read_bytes()
     assert len(files[0].read_bytes()) > 5000
 

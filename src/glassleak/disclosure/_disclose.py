@@ -25,7 +25,7 @@ from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 BoundsWish = Literal["auto", "leaves", "splits"] | bool
 # Exact bounds with split facts ask a solver about each QI; beyond this they have to be asked for.
 _FEW = 500
-_BOUNDS_SECONDS = 10.0
+_BOUNDS_SECONDS = 5.0
 
 
 def disclosure(
@@ -74,7 +74,7 @@ def disclosure(
         The distribution of the sensitive attribute, if published too; True takes the model's.
     bounds : "auto", "leaves", "splits", True or False
         Proved least and largest counts: from leaves alone (closed form), or also from split facts,
-        which takes a solver ("auto": for up to 500 QIs and ten seconds; True is "splits").
+        which takes a solver ("auto": for up to 500 QIs and five seconds; True is "splits").
     starts : int
         Starting points where only local optima can be found.
     budget_seconds : float

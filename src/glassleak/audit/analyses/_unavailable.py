@@ -15,12 +15,6 @@ def _not_available(_subject: Subject) -> AnalysisResult:
     return AnalysisResult("not assessed", reason=_REASON)
 
 
-UNCERTAINTY = Analysis(
-    "uncertainty", "How uncertain does the training set remain, given the model?", _not_available
-)
-DISCLOSURE = Analysis(
-    "disclosure", "What does the model say about a person one already knows?", _not_available
-)
 MEMBERSHIP = Analysis(
     "membership", "Can one tell whether a person was in the training data?", _not_available
 )
