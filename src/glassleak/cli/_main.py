@@ -20,12 +20,24 @@ from glassleak.cli import (
     _reconstruct,
     _schema,
     _train,
+    _uncertainty,
 )
 from glassleak.cli._common import EXIT_BAD_INPUT, HelpFormatter, errors_to
 from glassleak.errors import GlassleakError
 from glassleak.report import printable
 
-_COMMANDS = (_demo, _audit, _reconstruct, _disclosure, _train, _convert, _schema, _datasets, _paper)
+_COMMANDS = (
+    _demo,
+    _audit,
+    _reconstruct,
+    _uncertainty,
+    _disclosure,
+    _train,
+    _convert,
+    _schema,
+    _datasets,
+    _paper,
+)
 
 
 def _parser() -> argparse.ArgumentParser:

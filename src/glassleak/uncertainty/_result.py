@@ -179,8 +179,29 @@ class Uncertainty:
         """Equation 2: the share of the uncertainty that remains."""
         return self.main.share
 
+    @property
+    def single_profile(self) -> int | None:
+        """People whose leaf or rule leaves a single possible profile, where leaves were counted."""
+        if self.per_leaf is None:
+            return None
+        alone = self.per_leaf["profiles_high"] == 1
+        return int(self.per_leaf.loc[alone, "rows"].sum())
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What the figures mean, as sentences."""
+        from glassleak.uncertainty._words import statements
+
+        return statements(self)
+
     def __repr__(self) -> str:
+        found = self.main
+        left = (
+            f"{found.low:,.6g} to {found.high:,.6g}"
+            if self.status == "bounded" and not found.exact
+            else f"{found.bits:,.6g}"
+        )
         return (
-            f"<Uncertainty: {self.bits:,.6g} of {self.bits_uninformed:,.6g} bits remain "
-            f"(dist_g {self.dist_g:.6f}), {self.n_rows:,} rows, {self.status}>"
+            f"<Uncertainty: {left} of {found.uninformed:,.6g} bits remain "
+            f"(dist_g {found.share:.6f}), {self.n_rows:,} rows, {self.status}>"
         )
