@@ -20,6 +20,7 @@ from glassleak.errors import (
 from glassleak.knowledge import Known
 from glassleak.models import Bagging, Exact, Forest, Noisy, Tree
 from glassleak.schema import Binary, Categorical, Numeric, Ordinal, Schema
+from glassleak.uncertainty import uncertainty
 from glassleak.uncertainty.joint import Effort, joint_uncertainty
 
 SCHEMAS = (
@@ -89,6 +90,13 @@ def test_one_tree_leaves_what_the_paper_says(case):
     found = joint_uncertainty([tree], schema)
     assert found.bits == pytest.approx(expected, abs=1e-12)
     assert found.per_model["bits"].tolist() == pytest.approx([expected], abs=1e-12)
+    alone = uncertainty(tree, schema)
+    for one, other in (
+        (found.ordered, alone.ordered),
+        (found.unordered_by_class, alone.unordered_by_class),
+    ):
+        assert one.bits == pytest.approx(other.bits, abs=1e-12)
+        assert one.uninformed == pytest.approx(other.uninformed, abs=1e-12)
 
 
 @given(small_forests())

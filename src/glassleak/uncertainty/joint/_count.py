@@ -13,9 +13,12 @@ from glassleak.uncertainty.joint._bits import Bits
 from glassleak.uncertainty.joint._frontier import TooManyStatesError, count
 from glassleak.uncertainty.joint._inside import inside_bits
 from glassleak.uncertainty.joint._piece import KINDS, IntArray, Kind, Piece
-from glassleak.uncertainty.joint._product import Product
+from glassleak.uncertainty.joint._product import Product, Tilt
 from glassleak.uncertainty.joint._sampled import estimate
 from glassleak.uncertainty.joint._sharpen import sharpened
+
+# Shares of the time left when each step begins.
+_ABOVE, _TABLE, _INSIDE = 0.35, 0.45, 0.4
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Effort:
 
     exact: int = 400_000
     block: int = 20_000
-    keep: int = 400
-    repetitions: int = 8
+    keep: int = 200
+    repetitions: int = 6
 
 
 def exactly(piece: Piece, effort: Effort, deadline: float) -> dict[Kind, Bits] | None:
@@ -58,38 +61,58 @@ def bounded(piece: Piece, effort: Effort, deadline: float, seed: int) -> dict[Ki
     InconsistentModelError
         It is proved that there is no table.
     """
-    started = time.monotonic()
-    left = max(0.0, deadline - started)
     kinds = _kinds(piece)
-    # A table to count around is worth waiting for; bounds from above take what they take.
-    table = _table(piece, started + 0.4 * left, seed)
-    if table is not None and full_column_rank(piece.matrix):
-        return _both({kind: Bits.known(piece.bits(table, kind)) for kind in kinds})
+    clock = _Clock(deadline)
+    tilts, high = _from_above(piece, kinds, clock.until(_ABOVE))
+    # A table to count around is worth waiting for: without one there is no lower bound.
+    table = _table(piece, clock.until(_TABLE), seed)
     low = dict.fromkeys(kinds, 0.0)
     if table is not None:
+        if full_column_rank(piece.matrix):
+            return _both({kind: Bits.known(piece.bits(table, kind)) for kind in kinds})
         low = inside_bits(
-            piece, table, kinds, max_work=effort.block, deadline=started + 0.6 * left, seed=seed
+            piece, table, kinds, max_work=effort.block, deadline=clock.until(_INSIDE), seed=seed
         )
+    guesses = estimate(
+        piece, kinds, tilts[kinds[0]], keep=effort.keep, repetitions=effort.repetitions,
+        deadline=clock.until(0.9), seed=seed,
+    )  # fmt: skip
     found: dict[Kind, Bits] = {}
-    for i, kind in enumerate(kinds):
-        now = time.monotonic()
-        until = now + max(0.0, deadline - now) / (len(kinds) - i)
-        product = Product(piece, kind)
-        tilt = product.best(deadline=now + 0.5 * (until - now))
-        guess = estimate(
-            piece, kind, tilt, keep=effort.keep, repetitions=effort.repetitions, deadline=until,
-            seed=seed,
-        )  # fmt: skip
+    for kind in kinds:
         # What certainly exists has been added up in floating point: a shade less is safe.
         safe = max(0.0, low[kind] * (1 - 1e-12) - 1e-12)
-        found[kind] = Bits(
-            safe,
-            max(safe, sharpened(product, tilt)),
-            False,
-            None if guess is None else guess.bits,
-            0.0 if guess is None else guess.error,
-        )
+        guess = guesses.get(kind)
+        bits, error = (None, 0.0) if guess is None else (guess.bits, guess.error)
+        found[kind] = Bits(safe, max(safe, high[kind]), False, bits, error)
     return _both(found)
+
+
+class _Clock:
+    """Divides the time that is left now."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def until(self, share: float) -> float:
+        """When `share` of the time left will have gone."""
+        now = time.monotonic()
+        return now + share * max(0.0, self.deadline - now)
+
+
+def _from_above(
+    piece: Piece, kinds: tuple[Kind, ...], deadline: float
+) -> tuple[dict[Kind, Tilt], dict[Kind, float]]:
+    """The best products, and their bounds."""
+    clock = _Clock(deadline)
+    tilts: dict[Kind, Tilt] = {}
+    high: dict[Kind, float] = {}
+    for i, kind in enumerate(kinds):
+        product = Product(piece, kind)
+        # The two kinds differ little: the second starts where the first one ended.
+        start = tilts["ordered"].y if tilts else None
+        tilts[kind] = product.best(start=start, deadline=clock.until(0.7 / (len(kinds) - i)))
+        high[kind] = sharpened(product, tilts[kind], deadline=clock.until(0.7 / (len(kinds) - i)))
+    return tilts, high
 
 
 def _table(piece: Piece, deadline: float, seed: int) -> IntArray | None:

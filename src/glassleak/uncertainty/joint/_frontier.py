@@ -19,6 +19,8 @@ import scipy.sparse as sp
 from glassleak.uncertainty.joint._piece import IntArray, Kind, Piece, ways
 
 _MAX_NUMBERS = 20_000_000
+# Pieces larger than this are not even tried.
+MAX_NONZEROS = 1_000_000
 
 
 class TooManyStatesError(Exception):
@@ -40,6 +42,8 @@ def count(
     TooManyStatesError
         The limit or the deadline was reached.
     """
+    if max_work <= 0 or piece.matrix.nnz > MAX_NONZEROS:
+        raise TooManyStatesError
     front = Frontier(piece, decision_order(piece.matrix))
     weights = np.empty((1, len(kinds)), dtype=object)
     weights[0] = 1

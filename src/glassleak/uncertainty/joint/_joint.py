@@ -23,7 +23,8 @@ from glassleak.errors import (
 )
 from glassleak.knowledge import Known, Published, published
 from glassleak.models import Forest, Model
-from glassleak.schema import Binary, Schema
+from glassleak.schema import Schema
+from glassleak.uncertainty._measures import columns_apart
 from glassleak.uncertainty._result import Remaining, Status, Uncertainty
 from glassleak.uncertainty.joint._bagged import REASON, bagged_singles
 from glassleak.uncertainty.joint._bits import Bits, total
@@ -81,7 +82,7 @@ def joint_uncertainty(
     if known.labels_only:
         raise UnsupportedModelError("tables that fit labels alone are not counted yet")
     if columns_independent:
-        schema = independent_columns(schema)
+        schema = columns_apart(schema)
     n_profiles = schema.n_profiles
     if n_profiles is None:
         raise SchemaError("a continuous attribute has no number of values: declare its resolution")
@@ -115,17 +116,6 @@ def joint_uncertainty(
         return report.result({kind: Bits(0.0, math.inf, False) for kind in KINDS}, {})
     bits = _bits_of(pieces, effort, deadline, seed, tell)
     return report.result(bits, pieces.details, pieces.left_out)
-
-
-def independent_columns(schema: Schema) -> Schema:
-    """Every column of an attribute over several columns as a yes/no attribute of its own."""
-    attributes = []
-    for attribute in schema:
-        if len(attribute.columns) == 1:
-            attributes.append(attribute)
-        else:
-            attributes += [Binary(column) for column in attribute.columns]
-    return Schema(attributes)
 
 
 def _checked(facts: Published) -> Published:

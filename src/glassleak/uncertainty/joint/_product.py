@@ -125,21 +125,20 @@ class Product:
             variance[self.listed] = np.add.reduceat(share * away**2, self._starts)
         return math.fsum(log_g) - float(y @ self.target), log_g, mean, variance
 
-    def best(self, *, deadline: float = float("inf")) -> Tilt:
+    def best(self, *, start: FloatArray | None = None, deadline: float = float("inf")) -> Tilt:
         """A nearly best bound; equations that follow from others keep ``y = 0``."""
-        found = np.zeros(len(self.target))
+        found = np.zeros(len(self.target)) if start is None else start.copy()
         chosen = independent_rows(sp.csc_array(self.rows))
         small = len(chosen) * self.piece.n_unknowns <= _NEWTON_NUMBERS
         if small and len(chosen) <= _NEWTON_EQUATIONS:
-            found[chosen] = self._newton(chosen, deadline)
+            found = self._newton(found, chosen, deadline)
         else:
-            found = self._many(deadline)
+            found = self._many(found, deadline)
         y = np.rint(np.clip(found, -_LARGEST_Y, _LARGEST_Y) / _GRID) * _GRID
         return self.tilt(y if np.isfinite(y).all() else np.zeros(len(y)))
 
-    def _many(self, deadline: float, steps: int = 400) -> FloatArray:
+    def _many(self, best: FloatArray, deadline: float, steps: int = 400) -> FloatArray:
         """Minimise by a quasi-Newton method that never forms a matrix."""
-        best = np.zeros(len(self.target))
         lowest = math.inf
 
         def value(y: FloatArray) -> tuple[float, FloatArray]:
@@ -157,10 +156,11 @@ class Product:
             minimize(value, best, jac=True, method="L-BFGS-B", bounds=box, options=options)
         return best
 
-    def _newton(self, chosen: IntArray, deadline: float, steps: int = 60) -> FloatArray:
+    def _newton(
+        self, everywhere: FloatArray, chosen: IntArray, deadline: float, steps: int = 60
+    ) -> FloatArray:
         """Minimise over `chosen` by damped Newton steps."""
-        y, target = np.zeros(len(chosen)), self.target[chosen]
-        everywhere = np.zeros(len(self.target))
+        y, target = everywhere[chosen], self.target[chosen]
         dense = self.rows[chosen].toarray()
 
         def value(own: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
@@ -190,7 +190,8 @@ class Product:
             else:
                 break
             y, (bound, _, mean, variance) = y + length * move, new
-        return y
+        everywhere[chosen] = y
+        return everywhere
 
     def tilt(self, y: FloatArray) -> Tilt:
         """The bound at `y` (multiples of 2**-20), rounded upwards."""

@@ -4,7 +4,8 @@ Each step decides one unknown, as in `_frontier`.  When there are more frontiers
 some are chosen at random, and the weight of each chosen one is divided by its chance to be chosen,
 so that the expected total stays what it was: the final total estimates the number of tables without
 bias, whatever the chances.  They only decide how much it scatters.  A frontier's chance follows its
-weight times what the best product (`_product`) expects of its future.  Resampling is that of
+weight times what the best product (`_product`) expects of its future: how likely the undecided
+unknowns are to bring exactly what is missing, in the normal approximation.  Resampling is that of
 P. Fearnhead and P. Clifford, "On-line inference for hidden Markov models via particle filters",
 JRSS B 2003.
 """
@@ -16,10 +17,23 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
-from glassleak.uncertainty.joint._frontier import Frontier, TooManyStatesError, decision_order
+from glassleak.reconstruction.residual._independent import independent_rows
+from glassleak.uncertainty.joint._frontier import (
+    MAX_NONZEROS,
+    Frontier,
+    TooManyStatesError,
+    decision_order,
+)
 from glassleak.uncertainty.joint._piece import FloatArray, IntArray, Kind, Piece, log_ways_table
 from glassleak.uncertainty.joint._product import Tilt
+
+# Equations whose joint distribution is looked at; the cost grows with the square.
+_MAX_JOINT = 800
+_REFRESH = 16
+# Counts are whole numbers: spreads below this are those of the rounding.
+_LEAST_VARIANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -41,95 +55,129 @@ class Estimate:
 
 def estimate(
     piece: Piece,
-    kind: Kind,
+    kinds: tuple[Kind, ...],
     tilt: Tilt,
     *,
     keep: int,
     repetitions: int,
     deadline: float,
     seed: int,
-) -> Estimate | None:
-    """Estimate the number of tables; ``None`` if no repetition came through."""
-    order = decision_order(piece.matrix)
+) -> dict[Kind, Estimate]:
+    """Estimate the number of tables; empty if sampling does not come through.
+
+    Parameters
+    ----------
+    tilt : Tilt
+        The best product for the first of `kinds`, which the chances follow.
+    """
+    if piece.matrix.nnz > MAX_NONZEROS or time.monotonic() > deadline:
+        return {}
+    sampler = _Sampler(piece, kinds, tilt, keep)
     totals = []
     for r in range(repetitions):
-        rng = np.random.default_rng([seed, r])
-        total = _one(piece, kind, tilt, order, keep, rng, deadline)
+        total = sampler.draw(np.random.default_rng([seed, r]), deadline)
         if total is None:
             break
         totals.append(total)
-    found = np.array(totals)
-    if len(found) < 2 or not np.isfinite(found).any():
+    if len(totals) < 2:
+        return {}
+    return {
+        kind: found
+        for kind, column in zip(kinds, np.array(totals).T, strict=True)
+        if (found := _summary(column)) is not None
+    }
+
+
+def _summary(logs: FloatArray) -> Estimate | None:
+    top = float(logs.max())
+    if not math.isfinite(top):
         return None
-    top = found.max()
-    shares = np.exp(found - top)
+    shares = np.exp(logs - top)
     mean = float(shares.mean())
     scatter = float(shares.std(ddof=1)) / math.sqrt(len(shares)) / mean
-    bits = (float(top) + math.log(mean)) / math.log(2)
-    return Estimate(bits, scatter / math.log(2), len(found))
+    return Estimate((top + math.log(mean)) / math.log(2), scatter / math.log(2), len(logs))
 
 
-def _one(
-    piece: Piece,
-    kind: Kind,
-    tilt: Tilt,
-    order: IntArray,
-    keep: int,
-    rng: np.random.Generator,
-    deadline: float,
-) -> float | None:
-    """Log of one unbiased total (``-inf`` if no frontier came through); ``None`` when late."""
-    front = Frontier(piece, order)
-    weight: FloatArray = np.zeros(1)
-    future = _Future(piece, tilt)
-    for step, j in enumerate(order.tolist()):
-        if step % 16 == 0 and time.monotonic() > deadline:
-            return None
-        try:
-            chosen, h = front.expand(j, limit=200 * keep)
-        except TooManyStatesError:
-            return None
-        if not len(h):
-            return -math.inf
-        future.decide(j)
-        most = int(piece.upper[j] - piece.given[j])
-        weight = weight[chosen] + log_ways_table(piece.profiles[j], most, kind)[h - piece.given[j]]
-        merged = front.merge()
-        if merged is not None:
-            ordered, starts = merged
-            weight = np.logaddexp.reduceat(weight[ordered], starts)
-        if len(weight) > keep:
-            which, log_chance = thin(weight + future.promise(front), keep, rng)
-            front.keep(which)
-            weight = weight[which] - log_chance
-    return float(weight[0]) if len(weight) else -math.inf
+class _Sampler:
+    """What all repetitions share."""
+
+    def __init__(self, piece: Piece, kinds: tuple[Kind, ...], tilt: Tilt, keep: int) -> None:
+        self.piece, self.kinds, self.tilt, self.keep = piece, kinds, tilt, keep
+        self.order = decision_order(piece.matrix)
+        self.rows = independent_rows(sp.csc_array(piece.matrix))
+        self.columns = sp.csc_array(piece.matrix)
+
+    def draw(self, rng: np.random.Generator, deadline: float) -> FloatArray | None:
+        """Logs of unbiased totals (``-inf`` if no frontier came through); ``None`` when late."""
+        piece, keep = self.piece, self.keep
+        front = Frontier(piece, self.order)
+        weight: FloatArray = np.zeros((1, len(self.kinds)))
+        future = _Future(self)
+        for step, j in enumerate(self.order.tolist()):
+            if step % 16 == 0 and time.monotonic() > deadline:
+                return None
+            try:
+                chosen, h = front.expand(j, limit=1000 * keep)
+            except TooManyStatesError:
+                return None
+            if not len(h):
+                return np.full(len(self.kinds), -math.inf)
+            future.decide(j)
+            weight = weight[chosen] + self._ways(j)[h - piece.given[j]]
+            merged = front.merge()
+            if merged is not None:
+                weight = np.logaddexp.reduceat(weight[merged[0]], merged[1], axis=0)
+            if len(weight) > 2 * keep:
+                which, log_chance = thin(weight[:, 0] + future.promise(front), keep, rng)
+                front.keep(which)
+                weight = weight[which] - log_chance[:, None]
+        return np.asarray(weight[0])
+
+    def _ways(self, j: int) -> FloatArray:
+        most = int(self.piece.upper[j] - self.piece.given[j])
+        profiles = self.piece.profiles[j]
+        return np.column_stack([log_ways_table(profiles, most, kind) for kind in self.kinds])
 
 
 class _Future:
     """What the product expects of the unknowns that are still to be decided."""
 
-    def __init__(self, piece: Piece, tilt: Tilt) -> None:
-        self.tilt = tilt
-        self.matrix = piece.matrix
-        self.mean = piece.matrix @ tilt.mean
-        self.variance = piece.matrix @ tilt.variance
-        self._columns = piece.matrix.tocsc()
+    def __init__(self, shared: _Sampler) -> None:
+        piece, tilt = shared.piece, shared.tilt
+        self.tilt, self.columns = tilt, shared.columns
+        self.rows = shared.rows[:_MAX_JOINT]
+        self.place = np.full(len(piece.target), -1, dtype=np.int64)
+        self.place[self.rows] = np.arange(len(self.rows))
+        own = sp.csr_array(piece.matrix[self.rows].astype(np.float64))
+        self.mean = own @ tilt.mean
+        scaled = sp.csr_array(own.multiply(tilt.variance[None, :]))
+        self.covariance = np.asarray((scaled @ own.T).toarray())
+        self.target = piece.target[self.rows]
+        self._inverse: FloatArray | None = None
+        self._asked = 0
 
     def decide(self, j: int) -> None:
-        own = self._columns.indices[self._columns.indptr[j] : self._columns.indptr[j + 1]]
-        self.mean[own] -= self.tilt.mean[j]
-        self.variance[own] -= self.tilt.variance[j]
+        """Take unknown `j` out of the future."""
+        start, stop = self.columns.indptr[j], self.columns.indptr[j + 1]
+        at = self.place[self.columns.indices[start:stop]]
+        at = at[at >= 0]
+        self.mean[at] -= self.tilt.mean[j]
+        self.covariance[np.ix_(at, at)] -= self.tilt.variance[j]
 
     def promise(self, front: Frontier) -> FloatArray:
         """Log of how many completions each frontier can be expected to have, up to a constant."""
-        e = np.flatnonzero(front.place >= 0)
-        missing = front.missing[:, front.place[e]]
-        away = missing - self.mean[e]
-        spread = np.maximum(self.variance[e], 0.05)
-        normal = -(away**2) / (2 * spread)
-        # Equations of different trees say much the same, so together they count for less.
-        share = 1.0 / math.sqrt(max(1.0, len(e)))
-        return np.asarray(-(missing @ self.tilt.y[e]) + share * normal.sum(axis=1))
+        if self._inverse is None or self._asked % _REFRESH == 0:
+            regular = self.covariance.copy()
+            regular[np.diag_indices_from(regular)] += _LEAST_VARIANCE
+            self._inverse = np.linalg.inv(regular)
+        self._asked += 1
+        place, left = front.place[self.rows], front.left[self.rows]
+        missing = np.where(left > 0, self.target, 0)[None, :].repeat(len(front.missing), axis=0)
+        begun = np.flatnonzero(place >= 0)
+        missing[:, begun] = front.missing[:, place[begun]]
+        away = missing - self.mean
+        normal = -0.5 * np.einsum("ij,ij->i", away @ self._inverse, away)
+        return np.asarray(normal - missing @ self.tilt.y[self.rows])
 
 
 def thin(score: FloatArray, keep: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
@@ -140,16 +188,16 @@ def thin(score: FloatArray, keep: int, rng: np.random.Generator) -> tuple[IntArr
     which, log_chance
         The chosen ones, and the logarithm of the chance each had.
     """
-    size = np.exp(score - score.max())
+    size = np.exp(np.maximum(score - score.max(), -700.0))
     order = np.argsort(-size, kind="stable")
     tail = np.cumsum(size[order][::-1])[::-1]
     # The largest are kept for certain; the others share the remaining places.
     places = keep - np.arange(len(size))
     sure = int(np.argmax((size[order] * places < tail) | (places <= 1)))
-    level = tail[sure] / max(1, keep - sure)
-    chance = np.minimum(1.0, size / level) if level > 0 else np.ones(len(size))
+    chance = np.ones(len(size))
     uncertain = order[sure:]
+    chance[uncertain] = np.minimum(1.0, size[uncertain] * (max(1, keep - sure) / tail[sure]))
     steps = np.floor(np.cumsum(chance[uncertain]) + rng.random())
-    taken = uncertain[np.diff(steps, prepend=0.0) > 0] if len(steps) else uncertain
+    taken = uncertain[np.diff(steps, prepend=0.0) > 0]
     which = np.sort(np.concatenate([order[:sure], taken]))
-    return which.astype(np.int64), np.log(np.where(chance > 0, chance, 1.0))[which]
+    return which.astype(np.int64), np.log(chance)[which]

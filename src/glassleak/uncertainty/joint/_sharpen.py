@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -10,11 +11,11 @@ from glassleak.uncertainty.joint._piece import FloatArray
 from glassleak.uncertainty.joint._product import Product, Tilt
 
 _EPS = float(np.finfo(float).eps)
-_MAX_WORK = 3e8
+_MAX_WORK = 2e7
 _TREES_TRIED = 2
 
 
-def sharpened(product: Product, tilt: Tilt) -> float:
+def sharpened(product: Product, tilt: Tilt, *, deadline: float = float("inf")) -> float:
     """log2 of the bound times the probability that the most telling tree's equations hold."""
     piece = product.piece
     if not len(piece.target):
@@ -27,9 +28,11 @@ def sharpened(product: Product, tilt: Tilt) -> float:
     s = np.asarray(product.columns @ tilt.y)
     best = tilt.bits
     for part in np.argsort(-by_part, kind="stable")[:_TREES_TRIED].tolist():
-        gain = math.fsum(
-            _log2_probability(product, e, s) for e in np.flatnonzero(piece.parts == part).tolist()
-        )
+        gain = 0.0
+        for e in np.flatnonzero(piece.parts == part).tolist():
+            if time.monotonic() > deadline:
+                break
+            gain += _log2_probability(product, e, s)
         best = min(best, tilt.bits + gain)
     return best
 
@@ -40,7 +43,7 @@ def _log2_probability(product: Product, e: int, s: FloatArray) -> float:
     inside = piece.matrix.indices[piece.matrix.indptr[e] : piece.matrix.indptr[e + 1]]
     length = int(piece.target[e] - piece.lower[inside].sum()) + 1
     spans = np.minimum(product.span[inside] + 1, length)
-    if float(spans.sum()) * length > _MAX_WORK / 50:
+    if float(spans.sum()) * length > _MAX_WORK:
         return 0.0
     total = np.ones(1)
     for j in inside.tolist():
