@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import glassleak as gl
 from glassleak.learners import GreedyRuleListClassifier, OptimalRuleListClassifier
 from glassleak.models import RuleList
+from glassleak.uncertainty import uncertainty
 
 LEARNER = OptimalRuleListClassifier
 
@@ -185,6 +187,30 @@ def test_a_budget_that_ends_gives_a_valid_list_and_a_true_gap():
     assert solved, "at least the empty list is solved"
     assert all(low <= high for _, low, high in proof.frontier)
     assert proof.objective >= proof.lower_bound
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("budget", [0, 0.2, 1])
+def test_without_proof_there_are_no_ties_to_compare(width, budget):
+    X, y = hard_table()
+    fitted = LEARNER(
+        6, 0.01, width, tie_break="least_leaky", tolerance=0.01, budget_seconds=budget
+    ).fit(X, y)
+    assert fitted.certificate_.status == "budget"
+    assert not fitted.ties_.complete
+    schema = gl.Schema([gl.Binary(f"x{i}") for i in range(X.shape[1])])
+    assert uncertainty(fitted.to_model(), schema).dist_g == pytest.approx(fitted.ties_.dist_g)
+    assert fitted.certificate_.errors == (fitted.predict(X) != y).sum()
+
+
+def test_wide_rules_without_proof_are_no_worse_than_narrow_ones():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, size=(3000, 16)).astype(float)
+    y = (X[:, :6].sum(axis=1) + rng.normal(size=3000) > 3).astype(int)
+    narrow = LEARNER(5, budget_seconds=30).fit(X, y)
+    wide = LEARNER(5, max_width=3, budget_seconds=2).fit(X, y)
+    assert narrow.certificate_.status == "optimal"
+    assert wide.certificate_.errors <= narrow.certificate_.errors
 
 
 def test_memory_that_ends_is_no_crash():

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from glassleak.errors import SchemaError
 from glassleak.learners._optimal_frontier import Frontier
@@ -34,7 +37,8 @@ class Ties:
     n_lists : int
         How many there are.
     complete : bool
-        False if the budget ended first: then there may be more lists, and a wider range.
+        False if the budget ended first: then there may be more lists, and a wider range.  Always
+        False when the list is not proved optimal; then it alone is described.
     """
 
     dist_g: float
@@ -59,21 +63,25 @@ def least_leaky(
 ) -> tuple[Ties, list[tuple[int, ...]]]:  # fmt: skip
     """What is known of the ties, and the least leaky list as literals.
 
+    Without proof of what is optimal there are no ties: the list that was found is returned.
+
     Parameters
     ----------
     price, tolerance : float
         In rows.
     """
     walk = _Walk(search, price, profiles)
-    budget = frontier.objective + tolerance + _ROUNDING * max(1.0, frontier.objective)
-    everything = search.everything
-    found = walk.rest(everything, profiles.everything, max_length, budget)
-    if found is None:
-        raise AssertionError("the list the search found is not among its own ties")
     n_rows = search.points.n_rows
     uninformed = n_rows * math.log2(profiles.count(profiles.everything))
     # With a single possible profile nothing was uncertain to begin with.
     scale = 1 / uninformed if uninformed else 0.0
+    if not frontier.proved:
+        bits, members = walk.follow(frontier.rules)
+        return Ties(bits * scale, (bits * scale, bits * scale), 1, complete=False), members
+    budget = frontier.objective + tolerance + _ROUNDING * max(1.0, frontier.objective)
+    everything = search.everything
+    found = walk.rest(everything, profiles.everything, max_length, budget)
+    assert found is not None, "the list the search found is one of the ties"
     ties = Ties(
         dist_g=found.most * scale,
         dist_g_range=(found.least * scale, found.most * scale),
@@ -125,16 +133,14 @@ class _Walk:
             return []
         seen = self.search.scan(rows)
         worth = []
-        for group in range(len(seen.errors)):
+        for group in np.flatnonzero(seen.allowed & (seen.bound + self.price <= budget)).tolist():
             spare = budget - float(seen.errors[group]) - self.price
-            if not seen.allowed[group] or spare < 0:
-                continue
             left = self.search.after(rows, group)
             try:
                 _, high = self.search.solve(left, length - 1, math.floor(spare) + 1)
             except OutOfBudgetError:
                 self.complete = False
-                _, high = self.search.known(left, length - 1)
+                high = min(self.search.known(left, length - 1)[1], self.search.scan(left).stop)
             if high <= spare:
                 worth.append(group)
         return worth
@@ -154,6 +160,19 @@ class _Walk:
             length -= 1
             out.append(members[found.rule])
         return out
+
+    def follow(self, groups: Sequence[int]) -> tuple[float, list[tuple[int, ...]]]:
+        """What remains unknown with the first candidates of `groups`, and their literals."""
+        rows, region, bits = self.search.everything, self.profiles.everything, 0.0
+        chosen = [self.search.candidates.groups[group][0] for group in groups]
+        for group, candidate in zip(groups, chosen, strict=True):
+            captured, region = self.profiles.split(region, self.rules[candidate])
+            left = self.search.after(rows, group)
+            people = self.search.scan(rows).people - self.search.scan(left).people
+            bits += people * self._log2(captured)
+            rows = left
+        bits += self.search.scan(rows).people * self._log2(region)
+        return bits, [self.search.candidates.members[c] for c in chosen]
 
     def _log2(self, region: Region) -> float:
         count = self.profiles.count(region)

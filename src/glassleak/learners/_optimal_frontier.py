@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from glassleak.learners._optimal_problem import Candidates
 from glassleak.learners._optimal_search import OutOfBudgetError, Rows, Search
 
 
@@ -39,7 +41,7 @@ def frontier_of(search: Search, max_length: int, price: float, final: float) -> 
     price : float
         What a rule costs, in rows.
     final : float
-        Until when a list without proof may be made longer; the search has its own deadline.
+        Until when a list without proof may be improved; the search has its own deadline.
     """
     everything = search.everything
     stop = search.scan(everything).stop
@@ -57,19 +59,59 @@ def frontier_of(search: Search, max_length: int, price: float, final: float) -> 
         bounds.append((length, low, min(high, bounds[-1][2])))
         if high + price * length < best[0]:
             best = (high + price * length, search.best_list(everything, length))
-        if in_time and price and low + price * (length + 1) >= best[0]:
-            # Even if longer lists made only the errors nobody can avoid, they would cost more.
-            floor = search.floor
-            if floor + price * (length + 1) >= best[0]:
-                break
+        # Even if longer lists made only the errors nobody can avoid, they would cost more.
+        if in_time and price and search.floor + price * (length + 1) >= best[0]:
+            break
     lower = min(low + price * length for length, low, _ in bounds)
-    if not in_time:
-        rules = _extended(search, everything, best[1], max_length, final)
-        errors = _errors(search, everything, rules)
-        if errors + price * len(rules) < best[0]:
-            best = (errors + price * len(rules), rules)
-    proved = best[0] <= lower + 1e-9 * max(1.0, lower)
-    return Frontier(tuple(bounds), tuple(best[1]), best[0], min(lower, best[0]), proved)
+    found = Frontier(
+        tuple(bounds), tuple(best[1]), best[0], min(lower, best[0]), _proved(best[0], lower)
+    )
+    if found.proved:
+        return found
+    search.deadline = final
+    return _improved(search, found, _narrower(search, max_length, price, final), price, max_length)
+
+
+def _improved(
+    search: Search, found: Frontier, other: Sequence[int], price: float, max_length: int
+) -> Frontier:
+    """`found` with a better list: its own or `other`, each made longer while there is time."""
+    for start in (found.rules, tuple(other)):
+        rules = _extended(search, search.everything, list(start), max_length, search.deadline)
+        objective = _errors(search, search.everything, rules) + price * len(rules)
+        if objective < found.objective:
+            proved = _proved(objective, found.lower_bound)
+            found = replace(found, rules=tuple(rules), objective=objective, proved=proved)
+    return found
+
+
+def _proved(objective: float, lower: float) -> bool:
+    return objective <= lower + 1e-9 * max(1.0, lower)
+
+
+def _narrower(search: Search, max_length: int, price: float, final: float) -> tuple[int, ...]:
+    """The best list of rules with a single condition, as a start where wider ones are too many."""
+    # The first candidate of a group is its narrowest.
+    members = [search.candidates.members[group[0]] for group in search.candidates.groups]
+    narrow = [g for g, literals in enumerate(members) if len(literals) == 1]
+    if len(narrow) == len(members):
+        return ()
+    now = time.monotonic()
+    smaller = Search(
+        search.points,
+        Candidates(
+            tuple(members[g] for g in narrow),
+            search.candidates.captures[:, narrow],
+            tuple((i,) for i in range(len(narrow))),
+        ),
+        max_length,
+        search.least,
+        search.rest,
+        deadline=now + 0.8 * (final - now),
+        memory_bytes=search.memory_bytes // 4,
+    )
+    found = frontier_of(smaller, max_length, price, smaller.deadline)
+    return tuple(narrow[g] for g in found.rules)
 
 
 def _extended(
@@ -80,7 +122,6 @@ def _extended(
     for rule in rules:
         rows = search.after(rows, rule)
     step = 2
-    search.deadline = final
     while len(rules) < max_length and time.monotonic() < final:
         more = min(step, max_length - len(rules))
         with contextlib.suppress(OutOfBudgetError):

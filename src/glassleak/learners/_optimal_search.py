@@ -43,10 +43,22 @@ class OutOfBudgetError(Exception):
 
 @dataclass(frozen=True)
 class Scan:
-    """What every rule would do on a set of points: rows captured and errors among them."""
+    """What every rule would do on a set of points.
+
+    Attributes
+    ----------
+    captured, errors : int array
+        Rows each rule captures, and errors among them.
+    bound : int array
+        Its errors plus those nobody can avoid on what it leaves.
+    allowed : bool array
+    people, stop : int
+        Rows there are, and errors if no rule follows.
+    """
 
     captured: npt.NDArray[np.int64]
     errors: npt.NDArray[np.int64]
+    bound: npt.NDArray[np.int64]
     allowed: npt.NDArray[np.bool_]
     people: int
     stop: int
@@ -122,6 +134,11 @@ class Search:
         OutOfBudgetError
             What was found until then is in `known`.
         """
+        low, high = self.known(rows, length)
+        if low == high or low >= limit:
+            return low, high
+        if time.monotonic() > self.deadline:
+            raise OutOfBudgetError
         control = self._frames.control
         control[DEPTH], control[ENTERING] = 0, 1
         self._frames.n_rows[0] = len(rows)
@@ -172,9 +189,11 @@ class Search:
         scan(self._problem, rows, len(rows), inside, totals)
         captured = inside[:-1].sum(axis=0, dtype=np.int64)
         people = int(totals[:-1].sum())
+        errors = captured - inside[:-1].max(axis=0, initial=0)
         return Scan(
             captured=captured,
-            errors=captured - inside[:-1].max(axis=0, initial=0),
+            errors=errors,
+            bound=errors + totals[-1] - inside[-1],
             allowed=(captured >= self.least) & (people - captured >= self.rest),
             people=people,
             stop=people - int(totals[:-1].max(initial=0)),
