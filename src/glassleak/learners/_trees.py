@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,12 +22,11 @@ from glassleak.learners._profiles import Profiles
 from glassleak.learners._support import (
     not_negative,
     one_of,
-    plain_settings,
     support_rows,
     whole_number,
 )
+from glassleak.learners._tree_base import BaseTree
 from glassleak.learners._tree_search import Leaf, Node, Split, TreeSearch
-from glassleak.models import Exact, Label, Provenance, Tree
 from glassleak.schema import Schema
 
 
@@ -50,7 +48,7 @@ class TreeCertificate:
     objective: float
 
 
-class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OptimalTreeClassifier(BaseTree):
     """Tree with the smallest share of training errors plus a price per split, certified.
 
     The tree comes from STreeD (the ``optimal`` extra), which keeps the training table in the object
@@ -200,50 +198,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.right_ = np.array([c[1] for c in children], dtype=np.int32)
         self.counts_ = np.array(counts, dtype=np.int64)
 
-    def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """The node of the leaf each row falls into."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        at = np.zeros(len(X), dtype=np.int64)
-        while (inner := self.feature_[at] >= 0).any():
-            rows, nodes = np.flatnonzero(inner), at[inner]
-            low = X[rows, self.feature_[nodes]] <= self.threshold_[nodes]
-            at[rows] = np.where(low, self.left_[nodes], self.right_[nodes])
-        return at
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The majority class of the leaf of each row."""
-        leaves = self.apply(X)
-        predicted: npt.NDArray[Any] = self.classes_[self.counts_.argmax(axis=1)[leaves]]
-        return predicted
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Shares of the classes among the training rows of the leaf of each row."""
-        leaves = self.apply(X)
-        shares: npt.NDArray[np.float64] = self.counts_ / self.counts_.sum(axis=1, keepdims=True)
-        return shares[leaves]
-
-    def to_model(self) -> Tree:
-        """The published form; the same as ``glassleak.read(self)``."""
-        check_is_fitted(self)
-        labels: list[Label] = self.classes_.tolist()
-        return Tree(
-            columns=self._names(),
-            classes=tuple(labels),
-            feature=self.feature_,
-            threshold=self.threshold_,
-            left=self.left_,
-            right=self.right_,
-            counts=Exact(self.counts_),
-            precision="float64",
-            provenance=Provenance(
-                library="glassleak",
-                library_version=self.version_,
-                estimator=type(self).__name__,
-                settings=plain_settings(self.get_params(deep=False)),
-            ),
-        )
-
     @property
     def certificate_(self) -> TreeCertificate:
         """What is proved about the tree."""
@@ -255,12 +209,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """The optimal trees there were to choose from; None unless they were asked for."""
         check_is_fitted(self)
         return None if self._ties is None else Ties(**self._ties)
-
-    def _names(self) -> tuple[str, ...]:
-        given = getattr(self, "feature_names_in_", None)
-        if given is None:
-            return tuple(f"x{i}" for i in range(self.n_features_in_))
-        return tuple(str(name) for name in given)
 
 
 def _streed(
