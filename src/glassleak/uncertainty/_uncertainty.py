@@ -12,7 +12,7 @@ import pandas as pd
 from glassleak.errors import SchemaError
 from glassleak.knowledge import Known
 from glassleak.models import Exact, Forest, Model, MultiwayTree, RuleList, Tree
-from glassleak.schema import Schema
+from glassleak.schema import Numeric, Ordinal, Schema
 from glassleak.uncertainty import _measures as measures
 from glassleak.uncertainty import _tables as tables
 from glassleak.uncertainty._dataset import ProbabilisticDataset
@@ -118,7 +118,7 @@ def uncertainty(
         if len(models) != 1:
             raise SchemaError("several models need a schema")
         schema = Schema.infer(models[0].split_evidence())
-        notes = (_INFERRED,)
+        notes = (_INFERRED, *_guessed_ranges(schema))
     single = _single(models)
     if single is None or (known is not None and known != Known()):
         from glassleak.uncertainty.joint import joint_uncertainty
@@ -132,6 +132,19 @@ def uncertainty(
         return replace(found, notes=notes + found.notes)
     question = _Question(single, schema, columns_independent, started, budget_seconds, progress)
     return _answer(question, data, [by] if isinstance(by, str) else by, notes)
+
+
+def _guessed_ranges(schema: Schema) -> tuple[str, ...]:
+    """A model shows a number's thresholds and not its range."""
+    names = [a.name for a in schema if isinstance(a, Ordinal | Numeric)]
+    if not names:
+        return ()
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    note = (
+        f"the range of {names[0]!r}{more} was taken from the model's thresholds and is wider in "
+        "truth: more is uncertain than these figures say, with and without the model"
+    )
+    return (note,)
 
 
 def _single(models: Sequence[Model]) -> Tree | RuleList | None:

@@ -14,7 +14,7 @@ from glassleak.errors import (
     ModelTooLargeError,
     UnsupportedModelError,
 )
-from glassleak.schema import Schema
+from glassleak.schema import Numeric, Ordinal, Schema
 from glassleak.uncertainty import Uncertainty, uncertainty
 
 _INFERRED = (
@@ -38,15 +38,9 @@ def _run(subject: Subject) -> AnalysisResult:
     if schema is None:
         schema = Schema.infer(model.split_evidence())
         assumptions = (_INFERRED,)
-    endless = [a.name for a in schema if a.size is None]
-    if endless:
-        more = f" and {len(endless) - 1} more" if len(endless) > 1 else ""
-        return AnalysisResult(
-            "not assessed",
-            reason=f"{endless[0]!r}{more} has no declared resolution, and a continuous value has "
-            "no number of possibilities; set `resolution` in a schema",
-            assumptions=assumptions,
-        )
+    open_ = _undeclared(schema, inferred=subject.schema is None)
+    if open_:
+        return AnalysisResult("not assessed", reason=open_, assumptions=assumptions)
     seconds = min(_MOST_SECONDS, max(1.0, _SHARE * subject.remaining()))
     try:
         found = uncertainty(model, schema, budget_seconds=seconds, seed=subject.seed)
@@ -59,6 +53,29 @@ def _run(subject: Subject) -> AnalysisResult:
         return AnalysisResult("done", (finding,), assumptions=assumptions)
     reason = "; ".join(found.notes) or "the budget ended before everything was counted exactly"
     return AnalysisResult("partial", (finding,), False, reason, assumptions)
+
+
+def _undeclared(schema: Schema, *, inferred: bool) -> str:
+    """Why profiles cannot be counted, if they cannot."""
+    endless = [a.name for a in schema if a.size is None]
+    if endless:
+        return (
+            f"{_some(endless)} no declared resolution, and a continuous value has no number of "
+            "possibilities; set `resolution` in a schema"
+        )
+    # From a model alone the range of a number is that of its thresholds, which is too narrow.
+    numbers = [a.name for a in schema if isinstance(a, Ordinal | Numeric)]
+    if inferred and numbers:
+        return (
+            f"{_some(numbers)} no declared range, and the model shows only its thresholds; give a "
+            "schema"
+        )
+    return ""
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more have" if len(names) > 1 else " has"
+    return f"{names[0]!r}{more}"
 
 
 def _finding(found: Uncertainty, policy: Policy) -> Finding:
