@@ -5,7 +5,11 @@ from glassleak.learners._id3 import ID3Classifier
 from glassleak.learners._least_leaky import Ties
 from glassleak.learners._optimal import Certificate, OptimalRuleListClassifier
 from glassleak.learners._trees import OptimalTreeClassifier, TreeCertificate
-from glassleak.learners.private import PrivateRuleListClassifier
+from glassleak.learners.private import (
+    PrivateForestClassifier,
+    PrivateRuleListClassifier,
+    PrivateTreeClassifier,
+)
 
 __all__ = [
     "Certificate",
@@ -13,7 +17,9 @@ __all__ = [
     "ID3Classifier",
     "OptimalRuleListClassifier",
     "OptimalTreeClassifier",
+    "PrivateForestClassifier",
     "PrivateRuleListClassifier",
+    "PrivateTreeClassifier",
     "Ties",
     "TreeCertificate",
 ]

@@ -22,6 +22,8 @@ from glassleak.learners._optimal_search import OutOfBudgetError, Rows, Search
 from glassleak.learners._profiles import Profiles, Region
 
 _ROUNDING = 1e-9
+# Points of the recursion remembered, some hundred bytes each.
+_MOST_STATES = 500_000
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class _Walk:
             bits = seen.people * self._log2(region)
             found = _Rest(bits, bits, 1, None)
         for group in self._next(rows, length, budget):
-            if time.monotonic() > self.search.deadline and found is not None:
+            if found is not None and self._exhausted():
                 self.complete = False
                 break
             left_rows = self.search.after(rows, group)
@@ -126,6 +128,9 @@ class _Walk:
                 found = _joined(found, below, bits, candidate)
         self.memo[key] = found
         return found
+
+    def _exhausted(self) -> bool:
+        return len(self.memo) >= _MOST_STATES or time.monotonic() > self.search.deadline
 
     def _next(self, rows: Rows, length: int, budget: float) -> list[int]:
         """Groups of candidates that some list within the budget starts with."""

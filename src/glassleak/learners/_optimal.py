@@ -22,6 +22,8 @@ from glassleak.schema import Schema
 
 # Of the time given, the share kept for improving the list when proof is out of reach.
 _FOR_IMPROVING = 0.25
+# Longer lists are nothing to prove something about, and nothing to read.
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ class OptimalRuleListClassifier(BaseRuleList):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the list, or the best one the budget allows."""
-        max_length = whole_number(self.max_length, "max_length", 0)
+        max_length = whole_number(self.max_length, "max_length", 0, _LONGEST)
         max_width = whole_number(self.max_width, "max_width", 1)
         n_thresholds = whole_number(self.n_thresholds, "n_thresholds", 1)
         memory_mb = whole_number(self.memory_mb, "memory_mb", 1)
@@ -160,6 +162,8 @@ class OptimalRuleListClassifier(BaseRuleList):
         points = points_of(X, codes, literals, len(self.classes_))
         most = len(X) - least if of_table else len(X) - 1
         candidates = candidates_of(points, literals, max_width, least, most)
+        # Every rule captures somebody, and none captures anybody twice.
+        max_length = min(max_length, len(candidates.groups), len(points.counts))
         search = Search(
             points,
             candidates,

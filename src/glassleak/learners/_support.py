@@ -30,10 +30,12 @@ def support_rows(min_support: Any, n_rows: int) -> int:
     return max(1, rows)
 
 
-def whole_number(value: Any, name: str, least: int) -> int:
-    """`value` as an int of at least `least`, or a `ValueError` that names the parameter."""
+def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """`value` as an int in a range, or a `ValueError` that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}")
     return int(value)
 
 

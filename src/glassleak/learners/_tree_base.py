@@ -38,11 +38,13 @@ class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """The node of the leaf each row falls into."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        at = np.zeros(len(X), dtype=np.int64)
+        return self._leaves(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _leaves(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        at = np.zeros(len(values), dtype=np.int64)
         while (inner := self.feature_[at] >= 0).any():
             rows, nodes = np.flatnonzero(inner), at[inner]
-            low = X[rows, self.feature_[nodes]] <= self.threshold_[nodes]
+            low = values[rows, self.feature_[nodes]] <= self.threshold_[nodes]
             at[rows] = np.where(low, self.left_[nodes], self.right_[nodes])
         return at
 
@@ -55,11 +57,15 @@ class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the leaf of each row."""
         leaves = self.apply(X)
+        return self._shares()[leaves]
+
+    def _shares(self) -> npt.NDArray[np.float64]:
+        """Per node."""
         counts = np.maximum(np.asarray(self.counts_, dtype=np.float64), 0)
         # Noise may leave a leaf without anybody: then it says nothing.
         counts[counts.sum(axis=1) == 0] = 1
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
-        return shares[leaves]
+        return shares
 
     def to_model(self) -> Tree:
         """The published form; the same as ``glassleak.read(self)``."""

@@ -30,6 +30,10 @@ from glassleak.learners._tree_search import Leaf, Node, Split, TreeSearch
 from glassleak.schema import Schema
 
 
+# What STreeD accepts.
+_DEEPEST = 20
+
+
 @dataclass(frozen=True)
 class TreeCertificate:
     """How good a tree is known to be.
@@ -113,7 +117,7 @@ class OptimalTreeClassifier(BaseTree):
         BudgetExhaustedError
             The time ended without any tree.
         """
-        max_depth = whole_number(self.max_depth, "max_depth", 0)
+        max_depth = whole_number(self.max_depth, "max_depth", 0, _DEEPEST)
         n_thresholds = whole_number(self.n_thresholds, "n_thresholds", 1)
         leaky = one_of(self.tie_break, "tie_break", ("solver", "least_leaky")) == "least_leaky"
         price = not_negative(self.regularization, "regularization")

@@ -3,12 +3,15 @@
 from glassleak.learners.private._accountant import Accountant, BudgetOverspentError, Expense
 from glassleak.learners.private._curve import CurvePoint, privacy_curve
 from glassleak.learners.private._rule_list import PrivateRuleListClassifier
+from glassleak.learners.private._tree import PrivateForestClassifier, PrivateTreeClassifier
 
 __all__ = [
     "Accountant",
     "BudgetOverspentError",
     "CurvePoint",
     "Expense",
+    "PrivateForestClassifier",
     "PrivateRuleListClassifier",
+    "PrivateTreeClassifier",
     "privacy_curve",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from glassleak.errors import GlassleakError
 
@@ -76,3 +77,10 @@ class Accountant:
             )
         self._ledger.append(Expense(what, epsilon, mechanism))
         return epsilon
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The ledger as plain data."""
+        return [
+            {"what": e.what, "epsilon": float(e.epsilon), "mechanism": e.mechanism}
+            for e in self._ledger
+        ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numbers
-import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Self
 
@@ -18,8 +16,15 @@ from glassleak.learners._literals import Cuts
 from glassleak.learners._support import one_of, whole_number
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import candidates_of, public_literals
-from glassleak.learners.private._exact import Randomness, secure_randomness
+from glassleak.learners.private._exact import Randomness
 from glassleak.learners.private._grow import Criterion, grow
+from glassleak.learners.private._parameters import (
+    declared,
+    exact_number,
+    guarantee,
+    source_of,
+    without_seed,
+)
 from glassleak.models import Counts, Noisy, Provenance
 from glassleak.schema import Schema
 
@@ -34,9 +39,6 @@ class Settings:
     criterion: Criterion
     counts_share: Fraction
     n_thresholds: int
-
-
-NEIGHBOURS = "tables that differ by one person added or removed"
 
 
 class PrivateRuleListClassifier(BaseRuleList):
@@ -119,7 +121,8 @@ class PrivateRuleListClassifier(BaseRuleList):
         """Learn the list; one fit spends `epsilon` once."""
         settings = self._settings()
         X, codes = self._checked(X, y)
-        return self._learn(X, self._declared(codes), settings, _source(self.random_state))
+        self.classes_, codes = declared(self.classes, self.classes_, codes)
+        return self._learn(X, codes, settings, source_of(self.random_state))
 
     def _settings(self) -> Settings:
         """The parameters, checked; nothing here looks at the data."""
@@ -160,11 +163,8 @@ class PrivateRuleListClassifier(BaseRuleList):
         self.counts_ = grown.counts
         self.noise_scale_ = float(grown.scale)
         self.predictions_ = self.counts_.argmax(axis=1).astype(np.int64)
-        self.ledger_ = [
-            {"what": e.what, "epsilon": float(e.epsilon), "mechanism": e.mechanism}
-            for e in accountant.ledger
-        ]
-        self.privacy_ = self._guarantee(accountant)
+        self.ledger_ = accountant.lines()
+        self.privacy_ = guarantee(self, accountant)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -173,67 +173,11 @@ class PrivateRuleListClassifier(BaseRuleList):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _declared(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Codes in the order of the declared classes, if there are any."""
-        if self.classes is None:
-            return codes
-        declared = np.unique(np.asarray(self.classes))
-        unknown = np.setdiff1d(self.classes_, declared)
-        if unknown.size:
-            raise ValueError(f"y holds classes that were not declared: {unknown.tolist()}")
-        moved = np.searchsorted(declared, self.classes_)[codes]
-        self.classes_ = declared
-        return moved.astype(np.int64)
-
-    def _guarantee(self, accountant: Accountant) -> dict[str, Any]:
-        assumptions = ["names and bounds of the columns are public"]
-        if self.schema is None and self.thresholds is None:
-            assumptions.append("columns hold zeros and ones (cut at 0.5)")
-        if self.thresholds is not None:
-            assumptions.append("the given thresholds were not computed from the data")
-        if self.classes is None:
-            assumptions.append("the set of classes is public")
-        if self.random_state is not None:
-            assumptions.append("random_state stays secret (otherwise there is no protection)")
-        return {
-            "epsilon": float(accountant.spent),
-            "delta": 0.0,
-            "neighbours": NEIGHBOURS,
-            "certified": self.random_state is None,
-            "assumptions": assumptions,
-        }
-
     def _provenance(self) -> Provenance:
         """Without the seed: whoever has it can take the noise off."""
-        made = super()._provenance()
-        settings = {k: v for k, v in made.settings.items() if k != "random_state"}
-        return replace(made, settings=settings)
+        return without_seed(super()._provenance())
 
     def _published_counts(self) -> Counts:
         return Noisy(
             np.asarray(self.counts_, dtype=np.float64), self.noise_scale_, "discrete Laplace"
         )
-
-
-def exact_number(value: Any, name: str) -> Fraction:
-    """A parameter as the fraction its digits say: 0.1 is a tenth."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    if isinstance(value, Fraction | int):
-        exact = Fraction(value)
-    elif np.isfinite(float(value)):
-        exact = Fraction(repr(float(value)))
-    else:
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    if exact <= 0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return exact
-
-
-def _source(random_state: Any) -> Randomness:
-    if random_state is None:
-        return secure_randomness()
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31))
-    # Asked for by name, and written into `privacy_` as not certified.
-    return random.Random(whole_number(random_state, "random_state", 0))  # noqa: S311

@@ -14,7 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import MalformedModelError
-from glassleak.models import Condition, Exact, Label, Noisy, Provenance, Rule, RuleList, Tree
+from glassleak.models import (
+    Bagging,
+    Condition,
+    Exact,
+    Forest,
+    Label,
+    Noisy,
+    Provenance,
+    Rule,
+    RuleList,
+    Tree,
+)
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._sklearn_tree import class_labels, column_names
@@ -35,6 +46,20 @@ def read_learned_tree(state: State, limits: Limits) -> Tree:
     """The IR of a fitted tree given as `State`."""
     with located(state.name):
         return _read_tree(state, limits)
+
+
+def read_learned_forest(state: State, limits: Limits) -> Forest:
+    """The IR of a fitted private forest given as `State`: every tree saw a part of the people."""
+    with located(state.name):
+        members = sequence(state.get("estimators_"), "estimators_")
+        limits.check_nodes(len(members))
+        trees = []
+        for i, member in enumerate(members):
+            if not isinstance(member, State):
+                raise MalformedModelError(f"{shown(member)} is no tree", f"estimators_[{i}]")
+            with located(f"estimators_[{i}]"):
+                trees.append(_read_tree(member, limits))
+        return Forest(tuple(trees), Bagging("unknown"), provenance=_provenance(state))
 
 
 def _read_rule_list(state: State, limits: Limits) -> RuleList:
@@ -74,7 +99,7 @@ def _read_tree(state: State, limits: Limits) -> Tree:
         threshold=state.need("threshold_", np.ndarray, "model"),
         left=_array(state, "left_", 1),
         right=_array(state, "right_", 1),
-        counts=Exact(counts),
+        counts=_counts(state, counts),
         precision="float64",
         provenance=_provenance(state),
     )

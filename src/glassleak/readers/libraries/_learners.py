@@ -8,14 +8,20 @@ from glassleak.errors import UnsupportedModelError
 from glassleak.models import Model
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
-from glassleak.readers.libraries._glassleak import read_learned_tree, read_rule_list
+from glassleak.readers.libraries._glassleak import (
+    read_learned_forest,
+    read_learned_tree,
+    read_rule_list,
+)
 from glassleak.readers.libraries._id3 import read_id3
 
 _READERS: dict[str, Callable[[State, Limits], Model]] = {
     "GreedyRuleListClassifier": read_rule_list,
     "ID3Classifier": read_id3,
     "OptimalRuleListClassifier": read_rule_list,
+    "PrivateForestClassifier": read_learned_forest,
     "PrivateRuleListClassifier": read_rule_list,
+    "PrivateTreeClassifier": read_learned_tree,
     "OptimalTreeClassifier": read_learned_tree,
 }
 

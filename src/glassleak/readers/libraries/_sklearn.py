@@ -8,6 +8,8 @@ from glassleak.errors import MalformedModelError, UnsupportedModelError
 from glassleak.models import Model
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
+from glassleak.readers.libraries._imodels import read_imodels
+from glassleak.readers.libraries._learners import read_learner
 from glassleak.readers.libraries._sklearn_forest import (
     read_bagging_classifier,
     read_forest_classifier,
@@ -20,6 +22,11 @@ _READERS: dict[str, Callable[[State, Limits], Model]] = {
     "RandomForestClassifier": read_forest_classifier,
     "ExtraTreesClassifier": read_forest_classifier,
     "BaggingClassifier": read_bagging_classifier,
+}
+# Estimators of other libraries that pipelines and searches may end in.
+_OTHERS: dict[str, Callable[[State, Limits], Model]] = {
+    "glassleak": read_learner,
+    "imodels": read_imodels,
 }
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 _REASONS = {
@@ -35,6 +42,8 @@ def read_sklearn(state: State, limits: Limits) -> Model:
     """The IR of a scikit-learn estimator given as `State`."""
     # A wrapper may wrap a wrapper; a hostile file may make one wrap itself.
     for _ in range(20):
+        if state.package in _OTHERS:
+            return _OTHERS[state.package](state, limits)
         reader = _READERS.get(state.name)
         if reader is not None:
             return reader(state, limits)
@@ -63,6 +72,6 @@ def _last_step(state: State) -> State:
     last = steps[-1] if isinstance(steps, list) and steps else None
     if not isinstance(last, tuple | list) or len(last) != 2 or not isinstance(last[1], State):
         raise MalformedModelError("no final model in it", "Pipeline.steps")
-    if last[1].package != "sklearn":
+    if last[1].package not in ("sklearn", *_OTHERS):
         raise UnsupportedModelError(f"the pipeline ends in {last[1].type_name}")
     return last[1]
