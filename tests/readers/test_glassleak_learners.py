@@ -7,10 +7,14 @@ import pickle
 import subprocess
 import sys
 
+import imodels
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import glassleak as gl
 from glassleak.errors import MalformedModelError
@@ -72,6 +76,18 @@ def test_files_hold_the_list_and_no_rows(fitted, tmp_path):
         assert opened.model == fitted.to_model()
         assert opened.artefacts == ()
     assert (tmp_path / "list.pkl").stat().st_size < 6000
+
+
+def test_inside_pipelines_and_searches():
+    frame, labels = table()
+    learner = GreedyRuleListClassifier(3)
+    alone = gl.read(GreedyRuleListClassifier(3).fit(frame, labels))
+    piped = gl.read(Pipeline([("learner", learner)]).fit(frame, labels))
+    assert piped == alone
+    search = GridSearchCV(learner, {"max_length": [3]}, cv=2).fit(frame, labels)
+    assert gl.read(search) == alone
+    other = make_pipeline(StandardScaler(), imodels.GreedyRuleListClassifier(max_depth=2))
+    assert isinstance(gl.read(other.fit(frame, (labels == "yes").astype(int))), RuleList)
 
 
 def test_reading_does_not_import_the_learners(tmp_path):

@@ -34,7 +34,7 @@ def whole_number(value: Any, name: str, least: int, most: int | None = None) -> 
     """`value` as an int in a range, or a `ValueError` that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise ValueError(f"{name} must be at most {most}, got {value!r}")
     return int(value)
 

@@ -29,7 +29,6 @@ from glassleak.learners._tree_base import BaseTree
 from glassleak.learners._tree_search import Leaf, Node, Split, TreeSearch
 from glassleak.schema import Schema
 
-
 # What STreeD accepts.
 _DEEPEST = 20
 
