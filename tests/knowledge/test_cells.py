@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import glassleak as gl
-from glassleak.errors import ModelTooLargeError, UnsupportedModelError
+from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import enumerate_cells, linear_system, profile_space, published
 from glassleak.models import Condition, Exact, Rule, RuleList
 
@@ -188,3 +189,31 @@ def test_bagged_forests_are_refused_with_the_reason():
     table, labels = sample(SCHEMA, 60, 0)
     with pytest.raises(UnsupportedModelError, match="bootstrap sample"):
         published(gl.read(RandomForestClassifier(3, random_state=0).fit(table, labels)))
+
+
+def test_cutting_stops_at_the_deadline():
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (60, 4)), columns=list("abcd"))
+    schema = gl.Schema([gl.Ordinal(c, 0, 8) for c in X])
+    learner = ExtraTreesClassifier(5, random_state=0).fit(X, X["a"] % 2)
+    facts = published(gl.read(learner))
+    space = profile_space(schema, facts.columns, facts.thresholds)
+    with pytest.raises(BudgetExhaustedError, match="possible cells"):
+        enumerate_cells(facts, space, deadline=time.monotonic() - 1)
+
+
+def test_cells_are_the_same_however_many_boxes_are_cut_at_once(monkeypatch):
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (60, 4)), columns=list("abcd"))
+    schema = gl.Schema([gl.Ordinal(c, 0, 8) for c in X])
+    learner = ExtraTreesClassifier(5, max_depth=3, random_state=0).fit(X, X["a"] % 2)
+    facts = published(gl.read(learner))
+    space = profile_space(schema, facts.columns, facts.thresholds)
+    whole = enumerate_cells(facts, space)
+    monkeypatch.setattr("glassleak.knowledge._cells._BYTES_AT_ONCE", 24)
+    pieces = enumerate_cells(facts, space)
+    order = [np.lexsort(cells.groups.T) for cells in (whole, pieces)]
+    np.testing.assert_array_equal(whole.groups[order[0]], pieces.groups[order[1]])
+    np.testing.assert_array_equal(whole.allowed[order[0]], pieces.allowed[order[1]])
+    assert [whole.n_profiles[i] for i in order[0]] == [pieces.n_profiles[i] for i in order[1]]
+    monkeypatch.setattr("glassleak.knowledge._cells.MAX_BYTES", 10_000)
+    with pytest.raises(ModelTooLargeError, match="cells remain possible"):
+        enumerate_cells(facts, space)

@@ -9,7 +9,6 @@ stays near the number of cells, whatever the number of profiles.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,9 @@ from glassleak.knowledge._space import Space
 
 Boxes = npt.NDArray[np.uint64]
 MAX_BOXES = 5_000_000
+MAX_BYTES = 1_200_000_000
+# Small enough for the processor's cache, and to look at the clock often.
+_BYTES_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,14 @@ class Cells:
 def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("inf")) -> Cells:
     """All cells that can hold rows.
 
-    Cost: O(boxes x depth) per part; memory is bounded by `MAX_BOXES`.
+    Cost: O(boxes x depth) per part; memory is bounded by `MAX_BOXES` and `MAX_BYTES`.
 
     Raises
     ------
     ModelTooLargeError
-        When too many cells remain possible, or the deadline passes.
+        When too many cells remain possible.
+    BudgetExhaustedError
+        When the deadline passes.
     InconsistentModelError
         When no profile at all is possible for a class that has rows.
     """
@@ -82,17 +86,9 @@ def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("
     seen: list[tuple[int, npt.NDArray[np.int32]]] = []
     order = sorted(range(len(facts.parts)), key=lambda p: _survival(facts.parts[p]))
     for p in order:
-        part = facts.parts[p]
-        boxes, source, group = layout.cut(boxes, part, MAX_BOXES)
-        allowed = allowed[source] & (part.counts[group] != 0)
+        boxes, source, group, allowed = _refine(layout, boxes, allowed, facts.parts[p], deadline)
         seen = [(q, g[source]) for q, g in seen]
         seen.append((p, group))
-        live = np.flatnonzero(allowed.any(axis=1))
-        if len(live) < len(boxes):
-            boxes, allowed = boxes[live], allowed[live]
-            seen = [(q, g[live]) for q, g in seen]
-        if time.monotonic() > deadline:
-            raise ModelTooLargeError(f"{len(boxes):,} cells and more; the budget is spent")
     for c in np.flatnonzero((facts.class_totals > 0) & ~allowed.any(axis=0)):
         raise InconsistentModelError(
             f"no possible profile fits the counts of class {facts.classes[c]!r} in every part"
@@ -101,10 +97,44 @@ def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("
     for p, group in seen:
         groups[:, p] = group
     first, cell_of = same_rows(groups)
-    largest, profiles, exact, told_apart = layout.describe(boxes, cell_of, len(first))
+    largest, profiles, exact, told_apart = layout.describe(boxes, cell_of, len(first), deadline)
     return Cells(
         space, groups[first], allowed[first], profiles, exact, told_apart, boxes[largest], layout
     )
+
+
+def _refine(
+    layout: BoxSpace,
+    boxes: Boxes,
+    allowed: npt.NDArray[np.bool_],
+    part: Part,
+    deadline: float,
+) -> tuple[Boxes, npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """Cut all boxes along one part and drop those where nobody can be, some boxes at a time.
+
+    Returns
+    -------
+    boxes, source, group, allowed
+        What remains, the box each came from, the part's group it lies in, its possible classes.
+    """
+    masks = layout.masks_of(part, deadline)
+    # A box, its groups in every part, and later its places in the equations.
+    each = 8 * layout.n_words + 20 * len(layout.facts.parts)
+    limit = min(MAX_BOXES, MAX_BYTES // each)
+    at_once = max(1, _BYTES_AT_ONCE // (8 * layout.n_words))
+    found = [(boxes[:0], np.empty(0, np.int64), np.empty(0, np.int32), allowed[:0])]
+    kept = 0
+    for start in range(0, len(boxes), at_once):
+        some = slice(start, start + at_once)
+        pieces, source, group = layout.cut(boxes[some], part, limit, deadline, masks)
+        possible = allowed[some][source] & (part.counts[group] != 0)
+        live = np.flatnonzero(possible.any(axis=1))
+        kept += len(live)
+        if kept > limit:
+            raise ModelTooLargeError(f"more than {limit:,} cells remain possible")
+        found.append((pieces[live], source[live] + start, group[live], possible[live]))
+    joined = [np.concatenate(column) for column in zip(*found, strict=True)]
+    return joined[0], joined[1], joined[2], joined[3]
 
 
 def _survival(part: Part) -> float:

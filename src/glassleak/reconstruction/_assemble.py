@@ -18,6 +18,7 @@ from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.reconstruction._survey import Progress
 
 _MANY = 10**300
+_CHOOSING_SECONDS = 2.0
 
 
 def assemble(
@@ -38,8 +39,11 @@ def assemble(
         # Beyond floating point, "more than anybody can count" is all that matters.
         sizes = np.array([float(min(n, _MANY)) for n in cells.n_profiles])
     if central:
+        # Finding the tables is worth more than choosing among them.
+        now = time.monotonic()
         x, profiles = central_table(
-            cells, system, found.samples, found.pieces, deadline,
+            cells, system, found.samples, found.pieces,
+            min(deadline, now + max(_CHOOSING_SECONDS, now - started)),
             told=lambda: tell("choosing the table", 0.9),
         )  # fmt: skip
     else:

@@ -110,7 +110,7 @@ def attack(
     lower = _known_rows(facts, cells, system, known)
     clock.lap("cells")
     tell("propagating", 0.2)
-    bounds = propagate(system.matrix, system.target, lower, system.upper)
+    bounds = propagate(system.matrix, system.target, lower, system.upper, deadline=deadline)
     clock.lap("propagation")
     details = clock.details | {
         "profiles": space.size,

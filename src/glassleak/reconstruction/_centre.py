@@ -24,6 +24,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 # Comparing tables means matching their rows; beyond this many the gain is not worth the time.
 _COMPARED_ROWS = 2_000
+# Matching takes time that grows faster than the rows: the more rows, the fewer samples.
+_MATCHED_ROWS, _FEWEST_SAMPLES = 12_000, 8
 _FIRST_TRIED = 6
 _ROUNDS = 12
 _STEPS_PER_ROW = 20
@@ -59,7 +61,9 @@ def central_table(
     still = bool((samples == samples[0]).all()) and not _has_open_values(cells, system.cell[first])
     if still or not 0 < len(first) <= _COMPARED_ROWS or time.monotonic() > deadline:
         return samples[0], start
-    search = _Search(cells, system, samples, pieces, deadline, seed, told)
+    affordable = max(_FEWEST_SAMPLES, _MATCHED_ROWS // len(first))
+    chosen = np.linspace(0, len(samples) - 1, min(len(samples), affordable)).round().astype(int)
+    search = _Search(cells, system, samples[chosen], pieces, deadline, seed, told)
     return search.median(first, start)
 
 

@@ -8,6 +8,8 @@ unique, with this as the proof.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,11 +43,17 @@ class Bounds:
 
 
 def propagate(
-    matrix: sp.csc_array, target: IntArray, lower: IntArray, upper: IntArray, max_rounds: int = 1000
+    matrix: sp.csc_array,
+    target: IntArray,
+    lower: IntArray,
+    upper: IntArray,
+    max_rounds: int = 1000,
+    deadline: float = math.inf,
 ) -> Bounds:
     """Tighten ``lower <= x <= upper`` under ``matrix @ x == target`` (zeros and ones only).
 
-    Each round costs O(non-zeros that are not yet settled).
+    Each round costs O(non-zeros that are not yet settled).  What is known when the rounds or the
+    time run out is proved all the same.
     """
     lower, upper = lower.copy(), upper.copy()
     rows, starts = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
@@ -79,6 +87,8 @@ def propagate(
         if crossed.size:
             unknown = int(who[crossed[0]])
             return Bounds(lower, upper, int(rows[starts[unknown]]), step)
+        if time.monotonic() > deadline:
+            return Bounds(lower, upper, None, step + 1)
     return Bounds(lower, upper, None, max_rounds)
 
 

@@ -7,6 +7,7 @@ cells that every known histogram fills ("is this person certainly there?").
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from glassleak.reconstruction._exact import Prover
 IntArray = npt.NDArray[np.int64]
 _PRIME = 2_147_483_647
 _RANK_LIMIT = 1500
+_PROVABLE = 3_000_000
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,13 @@ def ranges(
     unique: bool | None = False if len(known) > 1 else None
     proof = "two different consistent tables were found" if unique is False else ""
     prover: Prover | None = None
+    # Writing the problem down for CP-SAT takes longer than the deadline allows for large ones.
+    able = component.matrix.nnz <= _PROVABLE and time.monotonic() < deadline
     if unique is None:
-        if full_column_rank(component.matrix):
+        if full_column_rank(component.matrix, deadline):
             unique, proof = True, "the equations have full column rank (modulo a prime)"
+        elif not able:
+            proof = "undecided within the budget"
         else:
             prover = Prover(component, workers)
             answer = prover.another(known[0], deadline)
@@ -87,9 +93,10 @@ def ranges(
         exact = np.ones(len(component.lower), dtype=bool)
         return Ranges(known[0], known[0], exact, True, proof, known)
     lower, upper = component.lower.copy(), component.upper.copy()
-    prover = prover or Prover(component, workers)
     ends = (False, True) if everything else (False,)
-    known = _tighten(prover, known, lower, upper, ends, deadline)
+    if able:
+        prover = prover or Prover(component, workers)
+        known = _tighten(prover, known, lower, upper, ends, deadline)
     exact = (known.min(axis=0) == lower) & (known.max(axis=0) == upper)
     complete = bool((known.min(axis=0) == lower).all())
     return Ranges(lower, upper, exact, unique, proof, known, complete)
@@ -128,20 +135,20 @@ def _tighten(
     return np.vstack(found)
 
 
-def full_column_rank(matrix: sp.csr_array) -> bool:
+def full_column_rank(matrix: sp.csr_array, deadline: float = math.inf) -> bool:
     """Whether the columns are independent modulo a prime, which proves it over the rationals.
 
     Then two different solutions cannot exist.  (The converse does not hold, so False decides
-    nothing.)
+    nothing; it is also the answer when the time is over.)
     """
     n_rows, n_columns = matrix.shape
-    if n_columns > n_rows or n_columns > _RANK_LIMIT:
+    if n_columns > n_rows or n_columns > _RANK_LIMIT or n_rows > 10 * _RANK_LIMIT:
         return False
     work = matrix.toarray().astype(np.int64)
     for column in range(n_columns):
         row = column  # every column so far had a pivot
         pivots = np.flatnonzero(work[row:, column])
-        if not pivots.size:
+        if not pivots.size or time.monotonic() > deadline:
             return False
         pivot = row + int(pivots[0])
         if pivot != row:
