@@ -49,7 +49,7 @@ def _exposed(u: Uncertainty) -> tuple[str, ...]:
     if not single and math.isfinite(least["bits"]):
         whose = "1 person is" if some == 1 else f"{some:,} people are"
         alone += (
-            f"; the most exposed {whose} left with {least['profiles']:,} of {u.n_profiles:,}"
+            f"; the most exposed {whose} left with {least['profiles']:,} of {u.n_profiles:,} profiles"
             if u.n_profiles < 10**12
             else f"; the most exposed {whose} left with {least['bits']:.1f} bits"
         )
