@@ -119,6 +119,7 @@ def test_bounds_bracket_attributes_with_several_splits(case):
     share = share_by_hand(tree, learner, schema)
     bits = found.without.bits + math.log2(share)
     assert found.remaining.low - 1e-9 <= bits <= found.remaining.high + 1e-9
+    assert found.per_attribute["bits_high"].notna().all()
     if found.remaining.estimate is not None:
         assert found.remaining.estimate == pytest.approx(bits, abs=0.5)
 

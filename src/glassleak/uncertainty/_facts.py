@@ -61,7 +61,9 @@ class LearnerKnowledge:
 
     @property
     def bits_ruled_out(self) -> float:
-        """Bits the learner's choices take away; see `status` for how sure this is."""
+        """Bits the learner's choices take away: exact, estimated, or else at least this many."""
+        if self.status == "bounded":
+            return max(0.0, self.without.low - self.remaining.high)
         return self.without.bits - self.remaining.bits
 
 
@@ -114,13 +116,25 @@ def learner_uncertainty(
 
 @dataclass(frozen=True)
 class _Line:
-    """What is known about one attribute."""
+    """What is known about one attribute; `bits`: its share of the bits the counts leave."""
 
     name: str
     splits: int
     share: Share
+    bits: float | None
     hits: Hits | None = None
     left_out: str = ""
+
+    @property
+    def bits_low(self) -> float | None:
+        """At least how many of its bits remain; there is the training table itself, so never < 0.
+
+        ``None`` where it is not even known how many bits the attribute had.
+        """
+        if self.share.low > 0:
+            proved = math.log2(self.share.low)
+            return proved if self.bits is None else max(proved, -self.bits)
+        return None if self.bits is None else -self.bits
 
     @property
     def estimate(self) -> float | None:
@@ -133,7 +147,9 @@ class _Line:
 def _line(judge: Judge, tree: Tree, attribute: Attribute, deadline: float, seed: int) -> _Line:
     questions = questions_of(tree, attribute)
     if questions is None:
-        return _Line(attribute.name, 0, Share(0.0, 1.0, False), left_out="its splits are too many")
+        return _Line(
+            attribute.name, 0, Share(0.0, 1.0, False), None, left_out="its splits are too many"
+        )
     shares: list[Share] = []
     for q in range(len(questions.low)):
         if time.monotonic() > deadline:
@@ -144,7 +160,10 @@ def _line(judge: Judge, tree: Tree, attribute: Attribute, deadline: float, seed:
     small = questions.allowed.size * judge.counts.shape[1] * _DRAWS < 5e8
     if not together.exact and small and time.monotonic() < deadline:
         hits = draw_tables(judge, questions, _DRAWS, seed)
-    return _Line(attribute.name, len(shares), together, hits)
+    levels = questions.allowed[tree.leaves].sum(axis=1).tolist()
+    rows = judge.counts[tree.leaves].sum(axis=1).tolist()
+    bits = math.fsum(k * math.log2(n) for n, k in zip(levels, rows, strict=True) if k and n)
+    return _Line(attribute.name, len(shares), together, bits, hits)
 
 
 def _together(questions: Questions, shares: list[Share]) -> Share:
@@ -167,8 +186,8 @@ def _remaining(plain: Remaining, lines: list[_Line]) -> tuple[Remaining, Status]
         bits = plain.low + math.fsum(math.log2(line.share.high) for line in lines)
         return Remaining(max(0.0, bits), max(0.0, bits), plain.uninformed), "exact"
     high = plain.high + math.fsum(math.log2(line.share.high) for line in lines)
-    shares = [line.share.low for line in lines]
-    low = plain.low + math.fsum(map(math.log2, shares)) if all(shares) else 0.0
+    kept = [least for line in lines if (least := line.bits_low) is not None]
+    low = plain.low + math.fsum(kept) if len(kept) == len(lines) else 0.0
     guesses = [line.share.high if line.share.exact else line.estimate for line in lines]
     known = [guess for guess in guesses if guess]
     guess = None
@@ -187,7 +206,7 @@ def _table(lines: list[_Line]) -> pd.DataFrame:
             "attribute": line.name,
             "splits": line.splits,
             "bits_low": bits(line.share.high),
-            "bits_high": bits(line.share.low),
+            "bits_high": None if line.bits_low is None else -line.bits_low,
             "bits_estimate": bits(line.share.high if line.share.exact else line.estimate),
             "exact": line.share.exact,
         }

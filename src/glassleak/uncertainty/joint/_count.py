@@ -12,7 +12,7 @@ from glassleak.reconstruction.residual._residual import Infeasible, Solution, so
 from glassleak.uncertainty.joint._bits import Bits
 from glassleak.uncertainty.joint._frontier import TooManyStatesError, count
 from glassleak.uncertainty.joint._inside import inside_bits
-from glassleak.uncertainty.joint._piece import KINDS, IntArray, Kind, Piece
+from glassleak.uncertainty.joint._piece import KINDS, FloatArray, IntArray, Kind, Piece
 from glassleak.uncertainty.joint._product import Product, Tilt
 from glassleak.uncertainty.joint._sampled import estimate
 from glassleak.uncertainty.joint._sharpen import sharpened
@@ -77,6 +77,10 @@ def bounded(piece: Piece, effort: Effort, deadline: float, seed: int) -> dict[Ki
         piece, kinds, tilts[kinds[0]], keep=effort.keep, repetitions=effort.repetitions,
         deadline=clock.until(0.9), seed=seed,
     )  # fmt: skip
+    if not all(tilt.best for tilt in tilts.values()):
+        starts = {kind: tilt.y for kind, tilt in tilts.items()}
+        again = _from_above(piece, kinds, deadline, starts)[1]
+        high = {kind: min(high[kind], again[kind]) for kind in kinds}
     found: dict[Kind, Bits] = {}
     for kind in kinds:
         # What certainly exists has been added up in floating point: a shade less is safe.
@@ -100,7 +104,10 @@ class _Clock:
 
 
 def _from_above(
-    piece: Piece, kinds: tuple[Kind, ...], deadline: float
+    piece: Piece,
+    kinds: tuple[Kind, ...],
+    deadline: float,
+    starts: dict[Kind, FloatArray] | None = None,
 ) -> tuple[dict[Kind, Tilt], dict[Kind, float]]:
     """The best products, and their bounds."""
     clock = _Clock(deadline)
@@ -110,6 +117,8 @@ def _from_above(
         product = Product(piece, kind)
         # The two kinds differ little: the second starts where the first one ended.
         start = tilts["ordered"].y if tilts else None
+        if starts is not None:
+            start = starts[kind]
         tilts[kind] = product.best(start=start, deadline=clock.until(0.7 / (len(kinds) - i)))
         high[kind] = sharpened(product, tilts[kind], deadline=clock.until(0.7 / (len(kinds) - i)))
     return tilts, high

@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,12 +62,15 @@ class Tilt:
         log2 of the bound, rounded upwards.
     mean, variance : float arrays
         Of every unknown under the product.
+    best : bool
+        Whether the bound is as good as it gets, and not only as good as time allowed.
     """
 
     y: FloatArray
     bits: float
     mean: FloatArray
     variance: FloatArray
+    best: bool = True
 
 
 class Product:
@@ -135,7 +138,8 @@ class Product:
         else:
             found = self._many(found, deadline)
         y = np.rint(np.clip(found, -_LARGEST_Y, _LARGEST_Y) / _GRID) * _GRID
-        return self.tilt(y if np.isfinite(y).all() else np.zeros(len(y)))
+        tilt = self.tilt(y if np.isfinite(y).all() else np.zeros(len(y)))
+        return replace(tilt, best=time.monotonic() < deadline)
 
     def _many(self, best: FloatArray, deadline: float, steps: int = 400) -> FloatArray:
         """Minimise by a quasi-Newton method that never forms a matrix."""
