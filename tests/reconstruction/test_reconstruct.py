@@ -210,8 +210,8 @@ def test_published_formulations_find_a_consistent_table_too(adult, formulation):
 def test_wrong_use_is_refused(adult):
     X, y = adult.data.head(60), adult.target.head(60)
     bagged = gl.read(RandomForestClassifier(3, random_state=0).fit(X, y))
-    with pytest.raises(UnsupportedModelError, match="bootstrap"):
-        gl.reconstruct(bagged, adult.schema)
+    with pytest.raises(UnsupportedModelError, match="resampled"):
+        gl.reconstruct(bagged, adult.schema, formulation="rows-milp")
     forest = gl.read(RandomForestClassifier(3, bootstrap=False, random_state=0).fit(X, y))
     with pytest.raises(SchemaError, match="lacks column"):
         gl.reconstruct(forest, gl.Schema([gl.Binary("age_high")]))

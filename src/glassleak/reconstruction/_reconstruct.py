@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from glassleak.errors import SchemaError, UnsupportedModelError
 from glassleak.knowledge import Known, labels_only, published
 from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
+from glassleak.reconstruction._bagging import attack_resampled
 from glassleak.reconstruction._cells_attack import attack
 from glassleak.reconstruction._labels_attack import attack_labels
 from glassleak.reconstruction._published_attack import attack_as_published
@@ -24,7 +25,7 @@ def reconstruct(
     model: Model | Sequence[Model],
     schema: Schema | None = None,
     known: Known | None = None,
-    multiplicities: str = "auto",
+    multiplicities: Any = "auto",
     formulation: Formulation = "auto",
     budget_seconds: float = 60,
     seed: int = 0,
@@ -32,20 +33,22 @@ def reconstruct(
     *,
     all_bounds: bool = False,
     central: bool = True,
+    n_rows: int | None = None,
 ) -> Reconstruction:
     """Reconstruct the training set from the counts a model publishes.
 
     Parameters
     ----------
     model : Tree, Forest or RuleList, or several models of the same data
-        With exact counts, and trained without bagging.
+        With exact counts.
     schema : Schema, optional
         Which profiles are possible.  Inferred from the model when not given, which assumes more
         profiles rather than fewer.
     known : Known, optional
         What else the adversary knows: some columns of every row, or some rows completely.
-    multiplicities : "auto"
-        Bagged forests are not supported by this version.
+    multiplicities : "auto" or "unknown"
+        For forests whose trees each drew their own sample of rows: how often each row was drawn.
+        "unknown" does without, whatever the model stores.
     formulation : "auto", "cells", "rows-cp" or "rows-milp"
         "cells" is glassleak's own; the others are the published formulations, for comparison.
     budget_seconds : float
@@ -59,6 +62,8 @@ def reconstruct(
     central : bool
         Of many consistent tables return the most central sampled one, whose expected error is
         smallest; otherwise the one found first.
+    n_rows : int, optional
+        For bagged forests that do not say on how many rows they were trained.
 
     Returns
     -------
@@ -77,19 +82,26 @@ def reconstruct(
     started = time.monotonic()
     if not budget_seconds > 0:
         raise ValueError(f"budget_seconds must be positive, got {budget_seconds!r}")
-    if multiplicities != "auto":
-        raise UnsupportedModelError("this version reconstructs models trained without bagging")
     for one in model if isinstance(model, Sequence) else (model,):
         if not isinstance(one, Tree | Forest | RuleList | MultiwayTree):
             raise TypeError(
                 f"expected a model as glassleak.read returns it, got {type(one).__name__}"
             )
     known = known or Known()
-    facts = published(model, known.nodes)
+    resampled = isinstance(model, Forest) and model.bagging.kind != "none"
+    if not resampled:
+        if not (isinstance(multiplicities, str) and multiplicities == "auto"):
+            raise UnsupportedModelError("every row counts once: the trees drew no samples")
+        facts = published(model, known.nodes)
     if schema is None:
         if isinstance(model, Sequence):
             raise SchemaError("several models need a schema")
         schema = Schema.infer(model.split_evidence())
+    if isinstance(model, Forest) and resampled:
+        return attack_resampled(
+            model, schema, known, multiplicities, formulation, n_rows=n_rows,
+            budget_seconds=budget_seconds, seed=seed, progress=progress, central=central,
+        )  # fmt: skip
     deadline = started + budget_seconds
     if formulation in ("rows-cp", "rows-milp"):
         if not isinstance(model, Forest) or known != Known():

@@ -48,6 +48,8 @@ def _run(subject: Subject) -> AnalysisResult:
     finding = _finding(found, evidence, subject.policy)
     if not found.certificate.complete:
         reason = "the budget ended before it was decided for every row whether it is certain"
+        if found.status == "likely":
+            reason = "trees drew their own samples of rows: rows are likely or not, none is proved"
         return AnalysisResult("partial", (finding,), False, reason, assumptions)
     return AnalysisResult("done", (finding,), assumptions=assumptions)
 

@@ -1,0 +1,206 @@
+"""From sampled tables to the answer: the central table, its confidence, what can be said for it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from glassleak.knowledge import Known
+from glassleak.models import Forest
+from glassleak.reconstruction._result import Certificate, Reconstruction
+from glassleak.reconstruction.bagged._centre import (
+    central_rows,
+    expected_error,
+    level_costs,
+    support,
+)
+from glassleak.reconstruction.bagged._histogram import (
+    BaggedHistogram,
+    Progress,
+    estimate_histogram,
+)
+from glassleak.schema import Schema
+
+IntArray = npt.NDArray[np.int64]
+# Pairing rows is quadratic in those that differ: fewer samples for longer tables.
+_MOST_PAIRED = 40_000
+
+
+def attack_bagged(
+    forest: Forest,
+    schema: Schema,
+    known: Known,
+    *,
+    n_rows: int | None,
+    budget_seconds: float,
+    seed: int,
+    progress: Progress | None,
+    central: bool,
+) -> Reconstruction:
+    """Reconstruct a bagged forest's training set, multiplicities unknown.
+
+    Parameters
+    ----------
+    central : bool
+        Return the table of smallest expected error; otherwise the most likely one sampled.
+    """
+    started = time.monotonic()
+    found = estimate_histogram(
+        forest, schema, known, n_rows=n_rows, deadline=started + budget_seconds, seed=seed,
+        progress=progress,
+    )  # fmt: skip
+    if progress is not None:
+        progress("choosing the table", 0.9)
+    profile, label, error = _choose(found, central=central)
+    values = found.profiles.values(profile)
+    lacking = lacking_rows(found, profile, label)
+    details = found.details | {
+        "log_likelihood": float(found.log_likelihood[found.best]),
+        "expected_error": error,
+        "rows_lacking": lacking,
+        "samples": len(found.samples),
+        "n_rows_from": found.evidence.n_rows_from,
+    }
+    classes = forest.classes
+    text = any(isinstance(name, str) for name in classes)
+    frame = pd.DataFrame(values, columns=list(forest.columns))
+    whole = [c for c in frame if (frame[c] == np.floor(frame[c])).all()]
+    return Reconstruction(
+        table=frame.astype(dict.fromkeys(whole, np.int64)),
+        labels=np.array(classes, dtype=object if text else None)[label],
+        status="likely",
+        exact=False,
+        seconds=time.monotonic() - started,
+        certificate=_certificate(found, lacking),
+        confidence=_confidence(found, profile, label),
+        alike=_alike(profile, label),
+        formulation="bagged",
+        details=details,
+    )
+
+
+def _choose(found: BaggedHistogram, *, central: bool) -> tuple[IntArray, IntArray, float]:
+    """Profiles and classes of the answer, and its expected error under the samples."""
+    n_rows = found.evidence.n_rows
+    at = found.samples[found.best]
+    n_used = int(np.clip(_MOST_PAIRED // max(n_rows, 1), 10, len(found.samples)))
+    used = np.unique(np.linspace(0, len(found.samples) - 1, n_used).astype(int))
+    costs = level_costs([block.values for block in found.profiles.space.blocks])
+    n_columns = found.profiles.space.n_columns
+    tables = [found.profiles.codes(found.profile[s]).astype(np.int64) for s in found.samples[used]]
+    best = found.profiles.codes(found.profile[at]).astype(np.int64)
+    if not central:
+        return (
+            found.profile[at], found.label[at], expected_error(best, tables, costs) / n_columns
+        )  # fmt: skip
+    centre = central_rows([*tables, best], found.groups.group, costs, len(tables))
+    profile = centre @ found.profiles.strides
+    label = _labels(found, profile)
+    return profile, label, expected_error(centre, tables, costs) / n_columns
+
+
+def _labels(found: BaggedHistogram, profile: IntArray) -> IntArray:
+    """Classes for the central rows: those the samples give to equal profiles, best sample first.
+
+    Errors are about attributes, so the rows were chosen without looking at classes.
+    """
+    n_classes = len(found.evidence.classes)
+    n_samples = len(found.samples)
+    overall = np.bincount(found.label[found.samples].reshape(-1), minlength=n_classes)
+    pairs = found.profile * n_classes + found.label
+    seen, counts = np.unique(np.concatenate([pairs[s] for s in found.samples]), return_counts=True)
+    out = np.empty(len(profile), dtype=np.int64)
+    for p in np.unique(profile):
+        rows = np.flatnonzero(profile == p)
+        mean = np.zeros(n_classes)
+        for c in range(n_classes):
+            i = int(np.searchsorted(seen, p * n_classes + c))
+            if i < len(seen) and seen[i] == p * n_classes + c:
+                mean[c] = counts[i] / n_samples
+        if not mean.any():
+            mean = overall / overall.sum()
+        # Whole numbers of rows per class, as close to the means as they can be.
+        share = mean / mean.sum() * len(rows)
+        whole = np.floor(share + 1e-9).astype(np.int64)
+        for c in np.argsort(-(share - whole), kind="stable")[: len(rows) - int(whole.sum())]:
+            whole[c] += 1
+        out[rows] = np.repeat(np.arange(n_classes), whole)
+    pinned = found.groups.pinned
+    out[pinned >= 0] = pinned[pinned >= 0] % n_classes
+    return out
+
+
+def lacking_rows(found: BaggedHistogram, profile: IntArray, label: IntArray) -> int:
+    """Rows the table lacks: the sum over leaves of seen distinct rows it cannot account for.
+
+    Zero means that every tree can have drawn its sample from this table.
+    """
+    evidence = found.evidence
+    held = np.zeros((evidence.n_leaves, len(evidence.classes)), dtype=np.int64)
+    np.add.at(held, (found.profiles.leaf[profile], label[:, None]), 1)
+    drawn = evidence.draws > 0
+    missing = (drawn & (held == 0)).sum(axis=1)
+    room = np.minimum(np.where(drawn, held, 0), evidence.draws).sum(axis=1)
+    missing = np.maximum(missing, evidence.distinct - room)
+    return int(np.maximum(missing, 0).sum())
+
+
+def _confidence(
+    found: BaggedHistogram, profile: IntArray, label: IntArray
+) -> npt.NDArray[np.float64]:
+    """Share of the sampled tables that hold the row, per profile its levels stand for."""
+    table = np.column_stack([profile, label])
+    samples = [np.column_stack([found.profile[s], found.label[s]]) for s in found.samples]
+    held = support(table, samples)
+    # Only proof earns certainty: k of k samples count as k of k + 1.
+    held = held * len(samples) / (len(samples) + 1)
+    codes = found.profiles.codes(profile)
+    for b, block in enumerate(found.profiles.space.blocks):
+        sizes = np.full(len(block), np.inf) if block.sizes is None else np.array(
+            [float(min(size, 10**300)) for size in block.sizes]
+        )  # fmt: skip
+        held = held / sizes[codes[:, b]]
+    return np.where(found.groups.pinned >= 0, 1.0, held)
+
+
+def _alike(profile: IntArray, label: IntArray) -> IntArray:
+    _, inverse, counts = np.unique(
+        np.column_stack([profile, label]), axis=0, return_inverse=True, return_counts=True
+    )
+    return counts[inverse.reshape(-1)]
+
+
+def _certificate(found: BaggedHistogram, lacking: int) -> Certificate:
+    n_trees = len(found.evidence.forest.trees)
+    if lacking == 0:
+        replay = f"every one of the {n_trees} trees can have drawn its sample from this table"
+    else:
+        replay = (
+            f"over all {n_trees} trees, {lacking} of the distinct rows seen in leaves are not in "
+            "this table: it is the centre of tables that hold them, and not one of them"
+        )
+    return Certificate(
+        replayed=lacking == 0,
+        unique=None,
+        proof="rows were resampled, so counts make tables more or less likely and prove none",
+        certain_rows=0,
+        complete=False,
+        certain_in_part=0,
+        bounds=pd.DataFrame(
+            columns=[
+                *found.evidence.forest.columns,
+                "class",
+                "minimum",
+                "maximum",
+                "exact",
+                "profiles",
+            ]
+        ),
+        statements=(
+            replay,
+            f"chosen among {len(found.samples)} tables drawn in proportion to their probability",
+        ),
+    )

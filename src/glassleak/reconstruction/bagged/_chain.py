@@ -1,0 +1,99 @@
+"""One random walk through tables: cooled down first, then sampled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.reconstruction.bagged._leaf_terms import Leaves, memory_for
+from glassleak.reconstruction.bagged._moves import Places, Table, exchange, redraw, total_value
+from glassleak.reconstruction.bagged._prior import Kinds
+
+IntArray = npt.NDArray[np.int64]
+# Per row the table lacks in a leaf: mild while searching, next to forbidden while sampling.
+SEARCH_PENALTY, SAMPLE_PENALTY = 6.0, 15.0
+_HOT = 0.1
+_MOST_EXCHANGES = 100_000
+
+
+@dataclass
+class Chain:
+    """A table and everything that moves it.
+
+    Attributes
+    ----------
+    samples : list of int arrays
+        The place of every row, once per sample.
+    log_likelihoods, log_posteriors : list of float
+        Of the samples, up to a constant.
+    """
+
+    leaves: Leaves
+    places: Places
+    table: Table
+    moving: IntArray
+    kinds: Kinds
+    seed: int
+    samples: list[IntArray] = field(default_factory=list)
+    log_likelihoods: list[float] = field(default_factory=list)
+    log_posteriors: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+        self.memory = memory_for(self.leaves)
+        self.kinds.fit(self._levels(), 20)
+        self.log_prior = self.kinds.log_density(self.places.levels)
+
+    def cool(self, n_levels: int, deadline: float, told: Callable[[float], None]) -> None:
+        """Go from hot to cold; when time is short in fewer steps."""
+        started, done = time.monotonic(), 0.0
+        while done < 1.0:
+            self._round(_HOT ** (1.0 - done), sweeps=2)
+            done += 1.0 / n_levels
+            told(min(done, 1.0))
+            now = time.monotonic()
+            if deadline < np.inf:
+                # Where the clock says more of the way should be behind us, skip to there.
+                done = max(done, (now - started) / max(deadline - started, 1e-9))
+
+    def sample(self, n_samples: int, deadline: float, told: Callable[[float], None]) -> None:
+        """Collect tables from the posterior; at least one, even after the deadline."""
+        self.leaves = self.leaves._replace(penalty=SAMPLE_PENALTY)
+        self.memory = memory_for(self.leaves)
+        for k in range(n_samples):
+            self._round(1.0, sweeps=1)
+            self.samples.append(self.table.at.copy())
+            value = float(total_value(self.leaves, self.memory, self.table.held))
+            self.log_likelihoods.append(value)
+            self.log_posteriors.append(value + float(self.log_prior[self.table.at].sum()))
+            told((k + 1) / n_samples)
+            if time.monotonic() > deadline:
+                break
+
+    def _round(self, beta: float, sweeps: int) -> None:
+        for _ in range(sweeps):
+            self.kinds.fit(self._levels(), 2)
+            self.log_prior = self.kinds.log_density(self.places.levels)
+            if len(self.moving):
+                order = self.rng.permutation(self.moving)
+                redraw(
+                    self.leaves, self.memory, self.places, self.log_prior, self.table, order,
+                    beta, self._seed(),
+                )  # fmt: skip
+            if len(self.moving) > 1:
+                steps = min(150 * len(self.moving), _MOST_EXCHANGES)
+                exchange(
+                    self.leaves, self.memory, self.places, self.log_prior, self.table, self.moving,
+                    beta, steps, self._seed(),
+                )  # fmt: skip
+
+    def _levels(self) -> IntArray:
+        levels: IntArray = self.places.levels[self.table.at]
+        return levels
+
+    def _seed(self) -> int:
+        return int(self.rng.integers(2**31))
