@@ -13,6 +13,8 @@ from glassleak.disclosure._bounds import CountBounds
 from glassleak.disclosure._bounds_of_problem import count_bounds
 from glassleak.disclosure._estimate import Found, estimate
 from glassleak.disclosure._gate import SplitFacts, SplitWish, split_facts_of
+from glassleak.disclosure._joint import JointProblem, joint_problem
+from glassleak.disclosure._joint_disclose import disclose_jointly
 from glassleak.disclosure._lazy import Progress
 from glassleak.disclosure._metrics import overall, per_line, per_quasi_identifier, true_shares
 from glassleak.disclosure._people import People, known_people
@@ -52,7 +54,7 @@ def disclosure(
 
     Parameters
     ----------
-    model : Tree, MultiwayTree or RuleList
+    model : Tree, Forest (without bagging), MultiwayTree or RuleList
         Its class is the sensitive attribute.
     quasi_identifiers : DataFrame
         The model's columns for everybody in the training set; other columns are ignored.
@@ -103,12 +105,26 @@ def disclosure(
     if bounds not in ("auto", "leaves", "splits", True, False):
         raise ValueError(f"unknown bounds {bounds!r}")
     _check_kind(model, sensitive)
-    assert isinstance(model, Tree | MultiwayTree | RuleList)
     deadline = started + budget_seconds
     known = known_people(model, quasi_identifiers, people)
     real = _truth(model, quasi_identifiers, sensitive, truth)
     if sensitive is None and isinstance(truth, str):
         sensitive = truth
+    if isinstance(model, Forest):
+        if level != "counts" or split_facts not in ("auto", False) or margin:
+            raise UnsupportedModelError(
+                "of a forest, the counts of all leaves are used and no more"
+            )
+        joint = joint_problem(model, known)
+        wanted = None if bounds is False else _BOUNDS_SECONDS if bounds == "auto" else np.inf
+        found, proved = disclose_jointly(
+            joint, deadline=deadline, bounds_seconds=wanted, seed=seed, progress=progress
+        )
+        notes = () if proved is None else tuple(f"proved bounds: {n}" for n in proved.notes)
+        return _assembled(
+            joint, known, found, proved, real, (_assumed(joint), *found.notes, *notes),
+            sensitive or "class", time.monotonic() - started,
+        )  # fmt: skip
     problem = problem_of(model, known, level, margin)
     facts, why = split_facts_of(problem, split_facts)
     found = estimate(problem, facts, starts=starts, seed=seed, deadline=deadline, progress=progress)
@@ -121,9 +137,7 @@ def disclosure(
 
 
 def _check_kind(model: Any, sensitive: str | None) -> None:
-    if isinstance(model, Forest):
-        raise UnsupportedModelError("a forest's trees are not a single partition of the people")
-    if not isinstance(model, Tree | MultiwayTree | RuleList):
+    if not isinstance(model, Tree | Forest | MultiwayTree | RuleList):
         raise TypeError(
             f"expected a model as glassleak.read returns it, got {type(model).__name__}"
         )
@@ -151,12 +165,14 @@ def _truth(
     return class_positions(model.classes, truth, len(table))
 
 
-def _assumed(problem: Problem) -> str:
+def _assumed(problem: Problem | JointProblem) -> str:
     what = {
         "labels": "the label of every leaf",
         "rates": "label and error rate of every leaf",
         "counts": "class counts of every leaf",
     }[problem.level]
+    if isinstance(problem, JointProblem):
+        return f"the adversary knows the QIs of all {problem.total:,} people, {what} of every tree"
     margin = ", and the distribution of the sensitive value" if problem.margin is not None else ""
     return f"the adversary knows the QIs of all {problem.total:,} people, {what}{margin}"
 
@@ -191,7 +207,7 @@ def _bounds(
 
 
 def _assembled(
-    problem: Problem,
+    problem: Problem | JointProblem,
     people: People,
     found: Found,
     proved: CountBounds | None,
@@ -239,7 +255,7 @@ def _assembled(
 
 
 def _bounds_table(
-    problem: Problem, proved: CountBounds, index: pd.Index, columns: pd.Index
+    problem: Problem | JointProblem, proved: CountBounds, index: pd.Index, columns: pd.Index
 ) -> pd.DataFrame:
     least, most = problem.in_given_order(proved.lower), problem.in_given_order(proved.upper)
     both = np.stack([least, most], axis=2).reshape(len(least), -1)
