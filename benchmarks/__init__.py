@@ -4,8 +4,26 @@ A benchmark is a module with ``NAME``, ``HELP``, ``add_arguments(parser)`` and `
 which returns 0 when what it promises holds and 1 when it does not.  Add it to `BENCHMARKS`.
 """
 
-from benchmarks import counting, disclosure, fuzz, reading, reconstruction, rule_lists, shallow
+from benchmarks import (
+    counting,
+    disclosure,
+    forest_uncertainty,
+    fuzz,
+    reading,
+    reconstruction,
+    rule_lists,
+    shallow,
+)
 
-BENCHMARKS = (counting, disclosure, fuzz, reading, reconstruction, rule_lists, shallow)
+BENCHMARKS = (
+    counting,
+    disclosure,
+    forest_uncertainty,
+    fuzz,
+    reading,
+    reconstruction,
+    rule_lists,
+    shallow,
+)
 
 __all__ = ["BENCHMARKS"]
