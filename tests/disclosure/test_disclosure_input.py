@@ -117,7 +117,7 @@ def test_lines_may_stand_for_several_people():
     grouped = table.assign(truth=truth).value_counts().reset_index(name="people")
     together = gl.disclosure(model, grouped, truth="truth", people="people")
     pd.testing.assert_frame_equal(
-        one_by_one.posterior.sort_index(), together.posterior.sort_index(), check_exact=False
+        one_by_one.posterior.sort_index(), together.posterior.sort_index(), check_names=False
     )
     assert dataclasses.asdict(together.overall) == pytest.approx(
         dataclasses.asdict(one_by_one.overall)
@@ -139,8 +139,8 @@ def test_columns_may_be_in_any_order_and_more_than_needed():
         (lambda t: t.iloc[:0], "no people"),
         (lambda t: pd.concat([t, t]), "not .all of. the training set"),
         (lambda t: t.assign(c0="x"), "c0"),
-        (lambda t: t.assign(c0=np.nan), ""),
-        (lambda t: t.assign(c0=np.inf), ""),
+        (lambda t: t.assign(c0=np.nan), "c0|training set"),
+        (lambda t: t.assign(c0=np.inf), "c0|infinite"),
         (lambda t: pd.concat([t, t[["c0"]]], axis=1), "two columns"),
     ],
 )

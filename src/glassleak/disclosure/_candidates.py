@@ -64,18 +64,19 @@ class Candidates:
     def __init__(self, problem: Problem, facts: SplitFacts) -> None:
         self.problem, self.facts = problem, facts
         self._rank = _ranks(problem, facts)
-        self.columns_with_gaps: set[int] = set()
-        self._usable = [self._columns(i) for i in range(len(problem.nodes))]
+        self._gaps = np.isnan(problem.values)
+        self.columns_with_gaps = tuple(np.flatnonzero(self._gaps.any(axis=0)).tolist())
 
     def _columns(self, node: int) -> npt.NDArray[np.int64]:
-        own, problem = self.problem.nodes[node], self.problem
+        own = self.problem.nodes[node]
         if self.facts.kind == "levels":
             # The chosen column is compared with the others; those above were no longer there.
             skip = own.used | {own.column}
             return np.array([c for c in range(len(self._rank)) if c not in skip], dtype=np.int64)
-        inside = problem.values[own.start : own.stop]
-        absent: npt.NDArray[np.bool_] = np.asarray(np.isnan(inside).any(axis=0))
-        self.columns_with_gaps.update(np.flatnonzero(absent).tolist())
+        if not self.columns_with_gaps:
+            return np.arange(len(self._rank))
+        # Where values are missing the learner also chose a side for them: not compared.
+        absent: npt.NDArray[np.bool_] = np.asarray(self._gaps[own.start : own.stop].any(axis=0))
         return np.flatnonzero(~absent)
 
     def required(self, node: int, masses: Floats) -> tuple[float, float]:
@@ -114,7 +115,7 @@ class Candidates:
         required = self.required(node, masses) if required is None else required
         inside = masses[own.start : own.stop]
         people = self.problem.number[own.start : own.stop]
-        usable = self._usable[node]
+        usable = self._columns(node)
         width = max(1, _AT_ONCE // max(1, inside.size))
         judge = self._levels if self.facts.kind == "levels" else self._thresholds
         parts = [

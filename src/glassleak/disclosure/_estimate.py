@@ -91,7 +91,7 @@ def _leaves_only(problem: Problem) -> tuple[Floats, Certificate]:
 
 
 def _gaps(problem: Problem, candidates: Candidates) -> tuple[str, ...]:
-    names = [problem.model.columns[c] for c in sorted(candidates.columns_with_gaps)]
+    names = [problem.model.columns[c] for c in candidates.columns_with_gaps]
     if not names:
         return ()
     shown = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")

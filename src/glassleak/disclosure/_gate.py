@@ -22,6 +22,8 @@ _MEASURES: dict[str, Measure] = {
     "log_loss": "entropy",
     "gain_ratio": "gain_ratio",
 }
+# Ranks of all values are kept, four bytes each.
+_MOST_VALUES = 250_000_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ def split_facts_of(problem: Problem, wish: SplitWish = "auto") -> tuple[SplitFac
     model = problem.model
     if isinstance(model, RuleList):
         reason = "rules of a list were not chosen split by split"
+    elif problem.values.size > _MOST_VALUES:
+        reason = f"{problem.values.size:,} values are too many to compare all splits"
     elif isinstance(wish, str) and wish != "auto":
         if wish not in _MEASURES:
             raise ValueError(f"unknown split measure {wish!r}")

@@ -7,7 +7,7 @@ ones, solve the convex problem they make, and look again.  Most candidates never
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,15 @@ from glassleak.disclosure._candidates import Candidate, Candidates
 from glassleak.disclosure._convex import Component, Fact, solve
 from glassleak.disclosure._measures import Floats
 from glassleak.disclosure._problem import Problem
+from glassleak.errors import BudgetExhaustedError
 
 # A candidate counts as violated when it is better by more than this per person of the node.
 TOLERANCE = 1e-7
 # What a solver may leave of a fact that was written down.
 ACCEPTED = 1e-6
 _ROUNDS = 100
+# Nodes between two looks at the clock.
+_OFTEN = 50
 Progress = Callable[[str, float], None]
 
 
@@ -73,12 +76,12 @@ def with_split_facts(
     """
     number = problem.number[:, None]
     posterior, blocks = start.copy(), Blocks(problem)
-    slack = Slack(problem, candidates)
-    slack.update(posterior * number, range(len(problem.nodes)))
+    slack = Slack(problem, candidates, deadline, progress)
+    seen = slack.update(posterior * number, range(len(problem.nodes)))
     active: dict[Candidate, None] = {}
     gaps: dict[int, float] = {}
     rounds, finished = 0, False
-    while rounds < _ROUNDS:
+    while seen and rounds < _ROUNDS:
         added = [c for c in slack.violated() if c not in active]
         if not added:
             finished = slack.worst <= ACCEPTED
@@ -92,17 +95,20 @@ def with_split_facts(
         blocks.refine(candidates, added)
         tops = topmost(problem, active)
         touched = {tops[c.node] for c in added}
-        for top in touched:
-            inside = [c for c in active if tops[c.node] == top]
-            start_at, stop = problem.nodes[top].start, problem.nodes[top].stop
-            for swallowed in [t for t in gaps if tops.get(t) == top]:
-                del gaps[swallowed]
-            remaining = deadline - time.monotonic()
-            posterior[start_at:stop], gaps[top] = _solve(
-                problem, candidates, blocks, top, inside, slack.required, remaining
-            )
+        try:
+            for top in touched:
+                inside = [c for c in active if tops[c.node] == top]
+                start_at, stop = problem.nodes[top].start, problem.nodes[top].stop
+                for swallowed in [t for t in gaps if tops.get(t) == top]:
+                    del gaps[swallowed]
+                remaining = deadline - time.monotonic()
+                posterior[start_at:stop], gaps[top] = _solve(
+                    problem, candidates, blocks, top, inside, slack.required, remaining
+                )
+        except BudgetExhaustedError:
+            break
         spans = [(problem.nodes[t].start, problem.nodes[t].stop) for t in touched]
-        slack.update(posterior * number, _meeting(problem, spans))
+        seen = slack.update(posterior * number, _meeting(problem, spans))
     return Estimate(
         posterior, sum(gaps.values()), slack.worst, slack.number, tuple(active), rounds, finished
     )
@@ -167,16 +173,30 @@ class Slack:
         Whether the chosen splits' impurities are the same at every estimate.
     """
 
-    def __init__(self, problem: Problem, candidates: Candidates, *, fixed: bool = True) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        candidates: Candidates,
+        deadline: float = np.inf,
+        progress: Progress | None = None,
+        *,
+        fixed: bool = True,
+    ) -> None:
         self.problem, self.candidates, self._fixed = problem, candidates, fixed
+        self._deadline, self._progress = deadline, progress
         self.required: dict[int, tuple[float, float]] = {}
         self._worst: dict[int, float] = {}
         self._found: dict[int, list[Candidate]] = {}
         self._number: dict[int, int] = {}
 
-    def update(self, masses: Floats, nodes: Iterable[int]) -> None:
-        """Look at all candidates of `nodes` again."""
-        for i in nodes:
+    def update(self, masses: Floats, nodes: Sequence[int]) -> bool:
+        """Look at all candidates of `nodes` again; whether there was time for it."""
+        for done, i in enumerate(nodes):
+            if done % _OFTEN == _OFTEN - 1:
+                if time.monotonic() > self._deadline:
+                    return False
+                if self._progress is not None:
+                    self._progress("comparing splits", done / len(nodes))
             if i not in self.required or not self._fixed:
                 self.required[i] = self.candidates.required(i, masses)
             scan = self.candidates.scan(i, masses, self.required[i])
@@ -190,6 +210,7 @@ class Slack:
                 own = np.flatnonzero(scan.columns == column)
                 at = own[np.argmax(over[own])]
                 self._found[i].append(Candidate(i, column, int(scan.cuts[at])))
+        return True
 
     def violated(self) -> list[Candidate]:
         """The worst violated candidate of every node and column."""

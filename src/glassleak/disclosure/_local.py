@@ -44,11 +44,11 @@ def locally_with_split_facts(
     number = problem.number[:, None]
     rng = np.random.default_rng(seed)
     posterior, blocks = start.copy(), Blocks(problem)
-    slack = Slack(problem, candidates, fixed=False)
-    slack.update(posterior * number, range(len(problem.nodes)))
+    slack = Slack(problem, candidates, deadline, progress, fixed=False)
+    seen = slack.update(posterior * number, range(len(problem.nodes)))
     active: dict[Candidate, None] = {}
-    rounds, finished = 0, slack.worst <= TOLERANCE
-    while rounds < _ROUNDS and not finished:
+    rounds, finished = 0, seen and slack.worst <= TOLERANCE
+    while seen and rounds < _ROUNDS and not finished:
         added = [c for c in slack.violated() if c not in active]
         if not added or time.monotonic() > deadline:
             break
@@ -74,8 +74,8 @@ def locally_with_split_facts(
             posterior[slice(*span)] = _solve(
                 problem, candidates, blocks, span, inside, start, starts, rng, deadline
             )
-        slack.update(posterior * number, range(len(problem.nodes)))
-        finished = slack.worst <= ACCEPTED
+        seen = slack.update(posterior * number, range(len(problem.nodes)))
+        finished = seen and slack.worst <= ACCEPTED
     bound = float(problem.number @ entropy(start))
     reached = float(problem.number @ entropy(posterior))
     return Estimate(

@@ -144,6 +144,8 @@ def problem_of(
         raise ValueError(f'level must be "labels", "rates" or "counts", got {level!r}')
     if not model.classes:
         raise UnsupportedModelError("the model has no classes, so nothing to disclose about them")
+    if len(set(model.classes)) != len(model.classes):
+        raise UnsupportedModelError("two classes compare equal (such as 1 and True)")
     reached = _leaves(model, people)
     rank = _visiting_order(model)
     order = np.argsort(rank[reached], kind="stable")

@@ -249,20 +249,24 @@ class MultiwayTree(ValueEquality):
 
     def encode(self, table: pd.DataFrame) -> npt.NDArray[np.int64]:
         """The level codes of a table of values; raises `SchemaError` for a value without level."""
+        import pandas as pd
+
         absent = [c for c in self.columns if c not in table.columns]
         if absent:
             raise SchemaError(f"the table has no column {absent[0]!r}")
         codes = np.empty((len(table), len(self.columns)), dtype=np.int64)
         for i, (column, levels) in enumerate(zip(self.columns, self.levels, strict=True)):
             position = {level: code for code, level in enumerate(levels)}
-            values = table[column].tolist()
             try:
-                codes[:, i] = [position[value] for value in values]
-            except (KeyError, TypeError):
-                unknown = next(v for v in values if not _has(position, v))
+                found, values = pd.factorize(table[column], use_na_sentinel=False)
+                known = np.array([position.get(v, -1) for v in plain(values)], dtype=np.int64)
+            except TypeError:  # lists, say
+                raise SchemaError(f"column {column!r} holds values that are no levels") from None
+            if (at := first(known < 0)) is not None:
                 raise SchemaError(
-                    f"column {column!r} has {unknown!r}, which is no level of the model"
-                ) from None
+                    f"column {column!r} has {values[at]!r}, which is no level of the model"
+                )
+            codes[:, i] = known[found]
         return codes
 
     def apply(self, table: npt.ArrayLike) -> npt.NDArray[np.int32]:
@@ -324,10 +328,3 @@ class MultiwayTree(ValueEquality):
         from glassleak.models._json import dump_model
 
         return dump_model(self, path, packed=packed)
-
-
-def _has(position: dict[Any, int], value: Any) -> bool:
-    try:
-        return value in position
-    except TypeError:
-        return False
