@@ -146,7 +146,7 @@ def _leakage(name: str, X: pd.DataFrame, y: np.ndarray, length: int, schema: Any
         low, high = ties.dist_g_range
         print(
             f"{name}: lists within {tolerance:g} of optimal, "
-            f"{'columns independent' if schema is None else 'valid profiles'}: {ties.n_lists:,}"
+            f"{'columns independent' if schema is None else 'valid profiles'}: {ties.n_models:,}"
             f"{'' if ties.complete else ' or more'}, Dist_G {low:.4f} to {high:.4f} "
             f"({seconds:.1f} s)"
         )
@@ -161,7 +161,7 @@ def _trees(name: str, X: np.ndarray, y: np.ndarray) -> bool:
         )
         low, high = ours.ties_.dist_g_range
         line = (
-            f"{name}: trees of depth {depth}: {ours.ties_.n_lists:,} optimal, Dist_G {low:.4f} to "
+            f"{name}: trees of depth {depth}: {ours.ties_.n_models:,} optimal, Dist_G {low:.4f} to "
             f"{high:.4f} ({seconds:.2f} s)"
         )
         try:

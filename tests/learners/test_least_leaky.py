@@ -93,7 +93,7 @@ def test_ties_when_time_ends():
         6, tie_break="least_leaky", tolerance=0.05, budget_seconds=2
     ).fit(X, y)
     assert not fitted.ties_.complete
-    assert fitted.ties_.n_lists >= 1
+    assert fitted.ties_.n_models >= 1
     proof = fitted.certificate_
     assert proof.errors == (fitted.predict(X) != y).sum()
     assert proof.lower_bound <= proof.objective

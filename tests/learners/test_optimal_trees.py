@@ -55,7 +55,7 @@ def test_all_optimal_trees_by_brute_force(seed, n, d, classes, depth, least, pri
     ).fit(X, y)
     assert fitted.certificate_.objective * n == pytest.approx(best)
     assert fitted.certificate_.errors == (fitted.predict(X) != y).sum()
-    assert fitted.ties_.n_lists == len(unknown)
+    assert fitted.ties_.n_models == len(unknown)
     assert fitted.ties_.dist_g_range == pytest.approx((min(unknown), max(unknown)))
 
 

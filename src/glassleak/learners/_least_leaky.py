@@ -28,24 +28,24 @@ _MOST_STATES = 500_000
 
 @dataclass(frozen=True)
 class Ties:
-    """The lists whose objective is within the tolerance of the best.
+    """The models (rule lists or trees) whose objective is within the tolerance of the best.
 
     Attributes
     ----------
     dist_g : float
-        Uncertainty that remains with the list returned (Dist_G), between 0 and 1.
+        Uncertainty that remains with the model returned (Dist_G), between 0 and 1.
     dist_g_range : (float, float)
         Smallest and largest among all of them.
-    n_lists : int
+    n_models : int
         How many there are.
     complete : bool
-        False if the budget ended first: then there may be more lists, and a wider range.  Always
-        False when the list is not proved optimal; then it alone is described.
+        False if the budget ended first: then there may be more models, and a wider range.  Always
+        False when the model is not proved optimal; then it alone is described.
     """
 
     dist_g: float
     dist_g_range: tuple[float, float]
-    n_lists: int
+    n_models: int
     complete: bool
 
 
@@ -87,7 +87,7 @@ def least_leaky(
     ties = Ties(
         dist_g=found.most * scale,
         dist_g_range=(found.least * scale, found.most * scale),
-        n_lists=found.number,
+        n_models=found.number,
         complete=walk.complete,
     )
     return ties, walk.chosen(everything, profiles.everything, max_length, budget)

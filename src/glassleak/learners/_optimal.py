@@ -32,7 +32,8 @@ class Certificate:
 
     Attributes
     ----------
-    status : "optimal" or "budget"
+    status : "optimal", "tolerance" or "budget"
+        ``"tolerance"``: errors were given up for less leakage, no more than allowed.
         ``"budget"``: time or memory ended first, and a better list may exist.
     objective, lower_bound : float
         Share of training errors plus `regularization` per rule, of this list and of the best there
@@ -47,7 +48,7 @@ class Certificate:
         Rules and distinct rows there were, sets of rows remembered, sets looked at.
     """
 
-    status: Literal["optimal", "budget"]
+    status: Literal["optimal", "tolerance", "budget"]
     objective: float
     lower_bound: float
     errors: int
@@ -194,8 +195,12 @@ class OptimalRuleListClassifier(BaseRuleList):
         errors = int(n_rows - self.counts_.max(axis=1).sum())
         objective = errors / n_rows + price * (len(self.conditions_) - 1)
         lower = frontier.lower_bound / n_rows
+        status: Literal["optimal", "tolerance", "budget"] = "budget"
+        if frontier.proved:
+            given_up = objective - frontier.objective / n_rows
+            status = "optimal" if given_up * n_rows < 1e-6 else "tolerance"
         return Certificate(
-            status="optimal" if frontier.proved else "budget",
+            status=status,
             objective=objective,
             lower_bound=lower,
             errors=errors,
