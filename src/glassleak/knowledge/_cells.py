@@ -66,7 +66,13 @@ class Cells:
         return self.layout.bits(self.boxes[cells], block)
 
 
-def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("inf")) -> Cells:
+def enumerate_cells(
+    facts: Published,
+    space: Space,
+    *,
+    deadline: float = float("inf"),
+    max_boxes: int = MAX_BOXES,
+) -> Cells:
     """All cells that can hold rows.
 
     Cost: O(boxes x depth) per part; memory is bounded by `MAX_BOXES` and `MAX_BYTES`.
@@ -86,7 +92,9 @@ def enumerate_cells(facts: Published, space: Space, *, deadline: float = float("
     seen: list[tuple[int, npt.NDArray[np.int32]]] = []
     order = sorted(range(len(facts.parts)), key=lambda p: _survival(facts.parts[p]))
     for p in order:
-        boxes, source, group, allowed = _refine(layout, boxes, allowed, facts.parts[p], deadline)
+        boxes, source, group, allowed = _refine(
+            layout, boxes, allowed, facts.parts[p], deadline, max_boxes
+        )
         seen = [(q, g[source]) for q, g in seen]
         seen.append((p, group))
     for c in np.flatnonzero((facts.class_totals > 0) & ~allowed.any(axis=0)):
@@ -109,6 +117,7 @@ def _refine(
     allowed: npt.NDArray[np.bool_],
     part: Part,
     deadline: float,
+    max_boxes: int,
 ) -> tuple[Boxes, npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     """Cut all boxes along one part and drop those where nobody can be, some boxes at a time.
 
@@ -120,7 +129,7 @@ def _refine(
     masks = layout.masks_of(part, deadline)
     # A box, its groups in every part, and later its places in the equations.
     each = 8 * layout.n_words + 20 * len(layout.facts.parts)
-    limit = min(MAX_BOXES, MAX_BYTES // each)
+    limit = min(max_boxes, MAX_BYTES // each)
     at_once = max(1, _BYTES_AT_ONCE // (8 * layout.n_words))
     found = [(boxes[:0], np.empty(0, np.int64), np.empty(0, np.int32), allowed[:0])]
     kept = 0

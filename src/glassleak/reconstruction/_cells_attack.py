@@ -8,7 +8,7 @@ every one of them, which is at the same time the proof that the table is unique.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from glassleak.knowledge import (
     with_known_columns,
 )
 from glassleak.reconstruction._components import Component, components
-from glassleak.reconstruction._conflict import explain_conflict
+from glassleak.reconstruction._conflict import explain_conflict, explain_unreachable
 from glassleak.reconstruction._fill import draw_rows
 from glassleak.reconstruction._plausible import plausibility
 from glassleak.reconstruction._propagate import propagate
@@ -105,8 +105,11 @@ def attack(
     space = profile_space(
         schema, facts.columns, facts.thresholds, facts.precision, facts.comparison
     )
-    cells = enumerate_cells(facts, space, deadline=deadline)
-    system = linear_system(facts, cells)
+    try:
+        cells = enumerate_cells(facts, space, deadline=deadline)
+        system = linear_system(facts, cells)
+    except InconsistentModelError as error:
+        raise explain_unreachable(facts, space, error, deadline) from None
     lower = _known_rows(facts, cells, system, known)
     clock.lap("cells")
     tell("propagating", 0.2)
@@ -120,14 +123,15 @@ def attack(
         "open_unknowns": int((~bounds.fixed).sum()),
     }
     if bounds.conflict is not None:
-        raise explain_conflict(facts, system, None, deadline)
+        raise explain_conflict(facts, space, replace(system, lower=lower), deadline)
     samples = np.repeat(np.where(bounds.fixed, bounds.lower, 0)[None, :], n_samples, axis=0)
     first = samples[0].copy()
     low, high, exact = bounds.lower.copy(), bounds.upper.copy(), bounds.fixed.copy()
     unique: bool | None = True
     proofs = ["bound propagation determines every count"]
+    system = replace(system, lower=lower)
     found = survey(
-        facts, system, components(system, bounds), cells.n_told_apart[system.cell],
+        facts, space, system, components(system, bounds), cells.n_told_apart[system.cell],
         n_samples=n_samples, all_bounds=all_bounds, deadline=deadline, seed=seed, tell=tell,
     )  # fmt: skip
     for one in found:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import BudgetExhaustedError
-from glassleak.knowledge import Published, System
+from glassleak.knowledge import Published, Space, System
 from glassleak.reconstruction._components import Component
 from glassleak.reconstruction._conflict import explain_conflict
 from glassleak.reconstruction._ranges import Ranges, ranges
@@ -54,6 +54,7 @@ class Survey:
 
 def survey(
     facts: Published,
+    space: Space,
     system: System,
     pieces: list[Component],
     weight: npt.NDArray[np.float64],
@@ -83,7 +84,7 @@ def survey(
     solutions = []
     for i, piece in enumerate(pieces):
         tell("solving", 0.3 + 0.3 * i / len(pieces))
-        solutions.append(_solve(facts, system, piece, until, deadline, seed, tell))
+        solutions.append(_solve(facts, space, system, piece, until, deadline, seed, tell))
     found = []
     for i, (piece, solution) in enumerate(zip(pieces, solutions, strict=True)):
         tell("certifying", 0.6 + 0.3 * i / len(pieces))
@@ -108,6 +109,7 @@ def survey(
 
 def _solve(
     facts: Published,
+    space: Space,
     system: System,
     piece: Component,
     until: float,
@@ -120,7 +122,7 @@ def _solve(
         progress=lambda step, done: tell(f"solving, {step}", 0.3 + 0.3 * done),
     )  # fmt: skip
     if isinstance(answer, Infeasible):
-        raise explain_conflict(facts, system, piece, deadline)
+        raise explain_conflict(facts, space, system, deadline)
     if answer is None:
         raise BudgetExhaustedError(
             f"no consistent table was found within the budget: {len(piece.unknowns):,} counts in "
