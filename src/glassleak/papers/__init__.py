@@ -6,7 +6,7 @@ like any user, and compares what comes out with what was printed.
 
 from __future__ import annotations
 
-from glassleak.papers import forests, uncertainty
+from glassleak.papers import dp, forests, uncertainty
 from glassleak.papers._paper import Item, Options, Output, Paper, Preset
 from glassleak.papers._run_log import RunLogError
 from glassleak.papers._sheet import Column, Sheet
@@ -23,4 +23,6 @@ __all__ = [
     "Sheet",
 ]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (forests.PAPER, uncertainty.PAPER)}
+PAPERS: dict[str, Paper] = {
+    paper.name: paper for paper in (dp.PAPER, forests.PAPER, uncertainty.PAPER)
+}
