@@ -6,7 +6,7 @@ like any user, and compares what comes out with what was printed.
 
 from __future__ import annotations
 
-from glassleak.papers import dp, forests, uncertainty
+from glassleak.papers import dp, forests, maxent, uncertainty
 from glassleak.papers._paper import Item, Options, Output, Paper, Preset
 from glassleak.papers._run_log import RunLogError
 from glassleak.papers._sheet import Column, Sheet
@@ -24,5 +24,5 @@ __all__ = [
 ]
 
 PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (dp.PAPER, forests.PAPER, uncertainty.PAPER)
+    paper.name: paper for paper in (dp.PAPER, forests.PAPER, maxent.PAPER, uncertainty.PAPER)
 }

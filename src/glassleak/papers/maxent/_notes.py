@@ -1,0 +1,36 @@
+"""What a reader must know to read the numbers rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from glassleak.papers._run_log import Record
+from glassleak.papers.maxent._expected import CONSTRAINTS, PEOPLE, QUASI_IDENTIFIERS, VALUES
+from glassleak.papers.maxent._setting import TITLES, Run
+
+
+def notes(results: Mapping[Run, Record]) -> tuple[str, ...]:
+    """About the people and the trees."""
+    who = (
+        f"{PEOPLE:,} people with {QUASI_IDENTIFIERS:,} distinct quasi-identifiers and {VALUES} "
+        "values of education, as in the paper.  Lower divergence means more disclosure; natural "
+        "logarithm."
+    )
+    lines = [who]
+    seen = set()
+    for run, record in results.items():
+        if run.size != "paper" or run.measure in seen:
+            continue
+        seen.add(run.measure)
+        published = CONSTRAINTS[run.measure]
+        lines.append(
+            f"{TITLES[run.measure]}: {record['rate']:,} rate-, {record['label']:,} label- and "
+            f"{record['internal']:,} internal-constraints; the paper's tree has "
+            f"{published.rate:,}, {published.label:,} and {published.internal:,}."
+        )
+    lines.append(
+        "The paper does not say when its trees stop growing, nor how it breaks ties, so ours are "
+        "of about the same size and not the same."
+    )
+    missing = {record["reason"] for record in results.values() if record.get("reason")}
+    return (*lines, *sorted(missing))
