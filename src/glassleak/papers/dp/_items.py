@@ -52,17 +52,21 @@ def table_1(options: Options, log: Path) -> Output:
         )  # fmt: skip
     rows.sort(key=lambda row: str(row["dataset"]))
     columns = (
-        ("V by chance", "error"),
+        Column("dataset", "dataset"),
+        Column("learner", "list"),
+        Column("printed_vulnerability", "V: paper", "share"),
+        Column("vulnerability", "V: ours", "error"),
+        Column("by_chance", "V by chance", "error"),
         Column("printed_accuracy", "accuracy: paper", "share"),
         Column("accuracy", "ours", "error"),
-        Column("accuracy_error", "±", "error")),
+        Column("accuracy_error", "±", "error"),
     )
-    more = (
+    note = (
         "V by chance is what the same outputs give when membership is shuffled: on finite samples "
-        "V is above 0.5 even if there is nothing to find.",
+        "V is above 0.5 even if there is nothing to find."
     )
     title = f"Table 1: vulnerability and accuracy at ε = 10, {setting.runs_of(options)} runs"
-    return Output(Sheet(title, columns, tuple(rows), _NOTES + more))
+    return Output(Sheet(title, columns, tuple(rows), (*_NOTES, note)))
 
 
 def figure_1(_options: Options, _log: Path) -> Output:
@@ -83,12 +87,12 @@ def figure_1(_options: Options, _log: Path) -> Output:
         Column("smooth", "smooth", "error"),
         Column("certified", "glassleak", "error"),
     )
-    notes = (
-        ("Scale of the noise on the Gini impurity of one rule (epsilon 1 for one choice, lambda "
+    note = (
+        "Scale of the noise on the Gini impurity of one rule (epsilon 1 for one choice, lambda "
         "0.05, delta 1/n²).  For glassleak: epsilon 1 on n · Gini / 2, whose sensitivity is 1, "
-        "is noise of scale 2 / n on the impurity."),
+        "is noise of scale 2 / n on the impurity."
     )
-    sheet = Sheet("Figure 1: noise by number of people", columns, tuple(rows), notes)
+    sheet = Sheet("Figure 1: noise by number of people", columns, tuple(rows), (note,))
 
     def draw() -> Figure:
         figure, (panel,) = panels(1, width=5)
@@ -150,13 +154,13 @@ def figure_6(options: Options, log: Path) -> Output:
         Column("learner", "list"),
         *(Column(f"r{rate:g}", f"at {rate:g}", "error") for rate in ROC_RATES),
     )
-    notes = (
-        ("Share of members found while at most this share of others is wrongly accused (mean over "
+    note = (
+        "Share of members found while at most this share of others is wrongly accused (mean over "
         "runs), by the probability the list gives to a person's own class.  Equal to the rate: "
         "guessing.  The paper trains its attack with ART on half of the data; this one needs no "
-        "training."),
+        "training."
     )
-    sheet = Sheet("Figure 6: membership inference, ε = 10", columns, rows, notes)
+    sheet = Sheet("Figure 6: membership inference, ε = 10", columns, rows, (note,))
 
     def draw() -> Figure:
         figure, axes = panels(len(DATASETS))
