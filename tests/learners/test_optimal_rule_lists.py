@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glassleak as gl
-from glassleak.learners import GreedyRuleListClassifier, OptimalRuleListClassifier
+from glassleak.learners import GreedyRuleListClassifier, OptimalRuleListClassifier, _optimal_search
 from glassleak.models import RuleList
 from glassleak.uncertainty import uncertainty
 
@@ -282,3 +282,55 @@ def test_published_counts_replay():
     X, y = table(7, 300, 6, 3)
     model = LEARNER(4).fit(X, y).to_model()
     np.testing.assert_array_equal(replay(model, X, y), model.counts.values)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_longer_lists_against_a_plain_recursion(seed, monkeypatch):
+    """No bounds at all; the search pauses often and its memory grows several times."""
+    monkeypatch.setattr(_optimal_search, "_ROOM", 2)
+    monkeypatch.setattr(_optimal_search, "_SLICE", 1000)
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(600, 7)).astype(float)
+    y = rng.integers(0, 2, 600)
+    holds = np.hstack([X == 1, X == 0])
+    known: dict[tuple[bytes, int], int] = {}
+
+    def fewest(left: np.ndarray, k: int) -> int:
+        key = (left.tobytes(), k)
+        if key not in known:
+            best = int(left.sum() - np.bincount(y[left], minlength=2).max())
+            inside = np.array([(holds[left & (y == c)]).sum(axis=0) for c in (0, 1)])
+            for j in np.flatnonzero((inside.sum(axis=0) >= 4) & (k > 0)):
+                rest = left & ~holds[:, j]
+                if rest.any():
+                    best = min(best, int(inside[:, j].min()) + fewest(rest, k - 1))
+            known[key] = best
+        return known[key]
+
+    fitted = LEARNER(6, 4).fit(X, y)
+    expected = [fewest(np.ones(600, bool), k) for k in range(7)]
+    assert [high for _, _, high in fitted.certificate_.frontier] == expected
+    assert [low for _, low, _ in fitted.certificate_.frontier] == expected
+    assert fitted.certificate_.states > 100
+    assert fitted.certificate_.errors == (fitted.predict(X) != y).sum()
+
+
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(20, 120), d=st.integers(3, 6), k=st.integers(2, 4),
+    room=st.sampled_from([1, 2, 3, 5, 9, 17, 40]),
+)  # fmt: skip
+def test_bounds_of_an_interrupted_search_are_true(seed, n, d, k, room):
+    X, y = table(seed, n, d, 2)
+    whole = LEARNER(k, 2).fit(X, y).certificate_
+    cut = pytest.MonkeyPatch()
+    with cut.context() as patch:
+        # Room for so many sets of rows and no more: the search ends in the middle.
+        patch.setattr(_optimal_search, "_ROOM", room)
+        patch.setattr(_optimal_search.Search, "_grow", lambda _: False)
+        fitted = LEARNER(k, 2).fit(X, y)
+    proof = fitted.certificate_
+    assert proof.lower_bound <= whole.objective + 1e-12 <= proof.objective + 2e-12
+    assert proof.status == "budget" or proof.errors == whole.errors
+    assert proof.errors == (fitted.predict(X) != y).sum()
+    for (_, low, high), (_, exact, _) in zip(proof.frontier, whole.frontier, strict=True):
+        assert low <= exact <= high

@@ -35,6 +35,8 @@ from glassleak.learners._optimal_problem import Candidates, Points
 Rows = npt.NDArray[np.int32]
 # About a twentieth of a second of work between two looks at the clock.
 _SLICE = 30_000_000
+# Sets of points there is room for at first.
+_ROOM = 1024
 
 
 class OutOfBudgetError(Exception):
@@ -110,8 +112,8 @@ class Search:
         # Per entry: its key, three numbers per length, and its places in the index; while memory
         # grows, the old one is still there.
         each = 8 * self._problem.keys.shape[1] + 12 * (self.max_length + 1) + 32
-        self._most = max(2048, self.memory_bytes * 3 // 4 // each)
-        self._memory = _memory(1024, self._problem.keys.shape[1], self.max_length)
+        self._most = max(_ROOM, self.memory_bytes * 3 // 4 // each)
+        self._memory = _memory(_ROOM, self._problem.keys.shape[1], self.max_length)
         self._frames = _frames(self.max_length, n_points, n_rules)
 
     @property
