@@ -9,6 +9,7 @@ from glassleak.disclosure._metrics import Overall
 from glassleak.disclosure._people import People, known_people
 from glassleak.disclosure._problem import Problem, problem_of
 from glassleak.disclosure._result import Disclosure
+from glassleak.disclosure._superset import RegisterDisclosure, disclosure_from_register
 
 __all__ = [
     "Candidates",
@@ -17,8 +18,10 @@ __all__ = [
     "Overall",
     "People",
     "Problem",
+    "RegisterDisclosure",
     "SplitFacts",
     "disclosure",
+    "disclosure_from_register",
     "estimate",
     "known_people",
     "problem_of",

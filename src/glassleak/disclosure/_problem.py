@@ -147,7 +147,7 @@ def problem_of(
     if len(set(model.classes)) != len(model.classes):
         raise UnsupportedModelError("two classes compare equal (such as 1 and True)")
     reached = _leaves(model, people)
-    rank = _visiting_order(model)
+    rank = visiting_order(model)
     order = np.argsort(rank[reached], kind="stable")
     numbers, leaf = np.unique(rank[reached[order]], return_inverse=True)
     leaf = leaf.reshape(-1)
@@ -161,7 +161,7 @@ def problem_of(
     return Problem(
         model, people, level, order, number, people.values[order], leaf, leaf_number, start, size,
         counts, label, _margin(model, margin, people.total),
-        _nodes(model, rank, leaf_number, start),
+        nodes_between(model, rank, leaf_number, start),
     )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def _leaves(model: Tree | MultiwayTree | RuleList, people: People) -> npt.NDArra
     return reached
 
 
-def _visiting_order(model: Tree | MultiwayTree | RuleList) -> npt.NDArray[np.intp]:
+def visiting_order(model: Tree | MultiwayTree | RuleList) -> npt.NDArray[np.intp]:
     """When a walk through the tree, branch by branch, comes to each node (leaf or rule)."""
     if isinstance(model, RuleList):
         return np.arange(len(model))
@@ -307,12 +307,13 @@ def _margin(
     return np.array([int(n) for n in numbers], dtype=np.int64)
 
 
-def _nodes(
+def nodes_between(
     model: Tree | MultiwayTree | RuleList,
     rank: npt.NDArray[np.intp],
     leaf_number: npt.NDArray[np.intp],
     leaf_start: npt.NDArray[np.intp],
 ) -> tuple[Node, ...]:
+    """Internal nodes with people in two branches or more, parents first."""
     if isinstance(model, RuleList):
         return ()
     below = children(model)
