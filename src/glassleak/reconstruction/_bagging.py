@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
-from glassleak.errors import UnsupportedModelError
+from glassleak.errors import ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import Known
 from glassleak.models import Forest
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.bagged import attack_bagged
+from glassleak.reconstruction.replayed import reconstruct_replayed
 from glassleak.schema import Schema
 
 
@@ -27,15 +30,34 @@ def attack_resampled(
     central: bool,
 ) -> Reconstruction:
     """Reconstruct a forest trained on bootstrap samples; see `reconstruct` for the parameters."""
-    if not (isinstance(multiplicities, str) and multiplicities in ("auto", "unknown")):
-        raise UnsupportedModelError(
-            "this version treats multiplicities as unknown: say 'auto' or 'unknown'"
+    named = isinstance(multiplicities, str)
+    if named and multiplicities not in ("auto", "known", "unknown"):
+        raise ValueError(
+            f"multiplicities must be 'auto', 'known', 'unknown' or an array, not {multiplicities!r}"
         )
     if formulation not in ("auto", "cells"):
         raise UnsupportedModelError(
             "this published formulation has no version for resampled rows", "formulation"
         )
-    return attack_bagged(
-        forest, schema, known, n_rows=n_rows, budget_seconds=budget_seconds, seed=seed,
-        progress=progress, central=central,
+    deadline = time.monotonic() + budget_seconds
+    unused = ""
+    if not named or multiplicities == "known" or (
+        multiplicities == "auto" and forest.bagging.kind == "known"
+    ):  # fmt: skip
+        try:
+            return reconstruct_replayed(
+                forest, schema, known, None if named else multiplicities,
+                deadline=deadline, seed=seed, progress=progress,
+            )  # fmt: skip
+        except (ModelTooLargeError, UnsupportedModelError) as error:
+            if not named or multiplicities == "known":
+                raise
+            unused = f"the stored seeds were not used: {error}"
+    found = attack_bagged(
+        forest, schema, known, n_rows=n_rows, seed=seed, progress=progress, central=central,
+        budget_seconds=max(deadline - time.monotonic(), 0.1 * budget_seconds),
     )  # fmt: skip
+    if not unused:
+        return found
+    certificate = replace(found.certificate, statements=(*found.certificate.statements, unused))
+    return replace(found, certificate=certificate, details=found.details | {"seeds_unused": unused})

@@ -46,9 +46,11 @@ def reconstruct(
         profiles rather than fewer.
     known : Known, optional
         What else the adversary knows: some columns of every row, or some rows completely.
-    multiplicities : "auto" or "unknown"
+    multiplicities : "auto", "known", "unknown" or (trees, rows) array of whole numbers
         For forests whose trees each drew their own sample of rows: how often each row was drawn.
-        "unknown" does without, whatever the model stores.
+        "known" repeats the draws from stored seeds, "unknown" does without, whatever the model
+        stores; "auto" repeats them where it can.  With the draws every row has an identity, and
+        the table comes back in the original order of rows.
     formulation : "auto", "cells", "rows-cp" or "rows-milp"
         "cells" is glassleak's own; the others are the published formulations, for comparison.
     budget_seconds : float
