@@ -64,7 +64,7 @@ class Domain:
     comparison: str
     _known: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def everything(self) -> int:
         """The set of all levels."""
         return (1 << len(self.sizes)) - 1

@@ -55,10 +55,14 @@ class Formula:
         self.attributes: list[int] = []
         self.clauses_of = [0] * len(domains)
         self.never = 0  # boxes that hold no profile: satisfied from the start
+        self.whole = 0  # boxes that hold every profile
+        self.single = 0  # boxes that restrict one attribute
         for number, box in enumerate(boxes):
             own = {a: m for a, m in box.items() if m != self.everything[a]}
             if not all(own.values()):
                 self.never |= 1 << number
+            self.whole |= (not own) << number
+            self.single |= (len(own) == 1) << number
             self.inside.append(own)
             self.attributes.append(sum(1 << a for a in own))
             for a in own:
@@ -111,15 +115,13 @@ class Formula:
     def begin(self, box: Box, clauses: int) -> State | None:
         """The problem inside `box`, outside `clauses`; ``None`` if no profile is left."""
         state = self.start(clauses)
-        active = state.active
-        if any(not self.attributes[clause] for clause in bits(active)):
-            return None  # a box that holds everything
+        if state.active & self.whole:
+            return None
         # Clauses of one attribute have never been "the last attribute left": say so once.
         single = [
-            (a, self.everything[a] & ~self.inside[clause][a])
-            for clause in bits(active)
-            if not self.attributes[clause] & (self.attributes[clause] - 1)
-            for a in self.inside[clause]
+            (a, self.everything[a] & ~inside)
+            for clause in bits(state.active & self.single)
+            for a, inside in self.inside[clause].items()
         ]
         return state if self.narrow(state, [*box.items(), *single]) else None
 

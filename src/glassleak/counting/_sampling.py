@@ -24,19 +24,24 @@ def sample_box(
     """`size` profiles of a box: for every attribute a level of its set, as (size, attributes)."""
     drawn = np.empty((size, len(domains)), dtype=np.int64)
     for a, (domain, mask) in enumerate(zip(domains, levels, strict=True)):
-        classes = np.fromiter(bits(mask), np.int64)
-        sizes = np.array([domain.sizes[c] for c in classes.tolist()], dtype=np.int64)
-        ends = np.cumsum(sizes)
-        at = rng.integers(int(ends[-1]), size=size)
-        which = np.searchsorted(ends, at, side="right")
-        within = at - (ends - sizes)[which]
-        if domain.members is None:
-            starts = np.array(domain.starts[:-1], dtype=np.int64)[classes]
-            drawn[:, a] = starts[which] + within
-        else:
-            listed = np.concatenate([domain.members[c] for c in classes.tolist()])
-            drawn[:, a] = listed[(ends - sizes)[which] + within]
+        drawn[:, a] = _sample_levels(domain, mask, size, rng)
     return drawn
+
+
+def _sample_levels(domain: Domain, mask: int, size: int, rng: np.random.Generator) -> IntArray:
+    low = mask & -mask
+    if domain.members is None and not mask & (mask + low):  # one run of neighbouring levels
+        start = domain.starts[low.bit_length() - 1]
+        return rng.integers(start, domain.starts[mask.bit_length()], size=size)
+    classes = list(bits(mask))
+    sizes = np.array([domain.sizes[c] for c in classes], dtype=np.int64)
+    ends = np.cumsum(sizes)
+    at = rng.integers(int(ends[-1]), size=size)
+    if domain.members is not None:
+        return np.concatenate([domain.members[c] for c in classes])[at]
+    which = np.searchsorted(ends, at, side="right")
+    starts = np.array([domain.starts[c] for c in classes], dtype=np.int64)
+    return starts[which] + at - (ends - sizes)[which]
 
 
 def level_table(domains: Sequence[Domain], drawn: IntArray) -> npt.NDArray[np.float64]:

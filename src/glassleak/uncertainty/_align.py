@@ -53,12 +53,14 @@ def align(
         raise SchemaError(f"{len(table)} rows cannot be paired with {dataset.n_rows}")
     values, _ = model_values(table, groups.model.columns, groups.schema)
     lines = dataset.lines
+    if dataset.why_not(table, labels) is None:
+        return _in_place(dataset, values, labels)
     which = sorted({line.group for line in lines})
     position = {group: i for i, group in enumerate(which)}
+    if len(values) * len(which) > _MAX_ARCS:
+        raise ModelTooLargeError(f"{len(values):,} rows times {len(which):,} groups")
     apart = np.zeros((len(values), len(which)), dtype=np.int64)
     sets = [dataset.remaining(group) for group in which]
-    if apart.size > _MAX_ARCS:
-        raise ModelTooLargeError(f"{len(values):,} rows times {len(which):,} groups")
     for a, domain in enumerate(groups.regions.domains):
         classes = _classes(domain, values)
         allowed = np.zeros((len(which), len(domain.sizes) + 1), dtype=bool)
@@ -77,6 +79,27 @@ def align(
         cost = cost + (own[:, None] != theirs[None, :])
     chosen = _flow(cost, np.array([line.rows for line in lines]), budget_seconds)
     return Alignment(chosen, cost[np.arange(len(cost)), chosen])
+
+
+def _in_place(
+    dataset: ProbabilisticDataset, values: npt.NDArray[np.float64], labels: Any
+) -> Alignment:
+    """A possible table: every row goes where it is, at no cost."""
+    groups = dataset.groups
+    group = dataset.group_of(values)
+    if labels is not None and groups.class_rows is not None:
+        number = dataset.class_numbers(labels, len(values))
+        at = {(line.group, line.label): i for i, line in enumerate(dataset.lines)}
+        chosen = [
+            at[g, groups.model.classes[c]]
+            for g, c in zip(group.tolist(), number.tolist(), strict=True)
+        ]
+    else:
+        own: dict[int, list[int]] = {}
+        for i, line in enumerate(dataset.lines):
+            own.setdefault(line.group, []).extend([i] * line.rows)
+        chosen = [own[g].pop() for g in group.tolist()]
+    return Alignment(np.array(chosen, dtype=np.int64), np.zeros(len(values), dtype=np.int64))
 
 
 def _classes(domain: Domain, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
