@@ -232,3 +232,15 @@ def test_no_draw_from_what_was_only_bounded() -> None:
     assert u.dataset is not None
     with pytest.raises(BudgetExhaustedError):
         u.dataset.sample(1, budget_seconds=1e-3)
+
+
+def test_classes_that_are_equal_but_not_the_same() -> None:
+    rules = RuleList(("a",), (1, 1.0, True), (Rule((), 1),), Exact(np.array([[1, 2, 3]])))
+    dataset = dataset_of(rules, gl.Schema([gl.Binary("a")]))
+    (world,) = dataset.sample(1)
+    assert world.labels is not None
+    assert sorted(type(label).__name__ for label in world.labels) == (
+        ["bool"] * 3 + ["float"] * 2 + ["int"]
+    )
+    assert dataset.contains(world.table, world.labels)
+    assert dataset.align(world.table, world.labels).cost == 0

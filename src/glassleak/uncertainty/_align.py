@@ -74,8 +74,7 @@ def align(
     cost = apart[:, columns]
     if labels is not None and groups.class_rows is not None:
         own = dataset.class_numbers(labels, len(table))
-        numbers = {label: i for i, label in enumerate(groups.model.classes)}
-        theirs = np.array([numbers[line.label] for line in lines if line.label is not None])
+        theirs = np.array([line.class_number for line in lines])
         cost = cost + (own[:, None] != theirs[None, :])
     chosen = _flow(cost, np.array([line.rows for line in lines]), budget_seconds)
     return Alignment(chosen, cost[np.arange(len(cost)), chosen])
@@ -89,11 +88,8 @@ def _in_place(
     group = dataset.group_of(values)
     if labels is not None and groups.class_rows is not None:
         number = dataset.class_numbers(labels, len(values))
-        at = {(line.group, line.label): i for i, line in enumerate(dataset.lines)}
-        chosen = [
-            at[g, groups.model.classes[c]]
-            for g, c in zip(group.tolist(), number.tolist(), strict=True)
-        ]
+        at = {(line.group, line.class_number): i for i, line in enumerate(dataset.lines)}
+        chosen = [at[pair] for pair in zip(group.tolist(), number.tolist(), strict=True)]
     else:
         own: dict[int, list[int]] = {}
         for i, line in enumerate(dataset.lines):

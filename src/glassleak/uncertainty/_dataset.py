@@ -40,12 +40,15 @@ class Line:
     label : Label or None
         The rows' class; ``None`` where it is not published.
     rows : int
+    class_number : int or None
+        Position of the class in the model's classes: 1 and 1.0 may both be classes.
     """
 
     group: int
     leaf: int
     label: Label | None
     rows: int
+    class_number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class ProbabilisticDataset:
                 continue
             for c, rows in enumerate(classes[group].tolist()):
                 if rows:
-                    yield Line(group, leaf, groups.model.classes[c], rows)
+                    yield Line(group, leaf, groups.model.classes[c], rows, c)
 
     def remaining(self, group: int) -> tuple[int, ...]:
         """What each attribute can still be for the rows of a leaf or rule, as sets of levels."""
@@ -176,14 +179,16 @@ class ProbabilisticDataset:
     def class_numbers(self, labels: Any, n_rows: int) -> npt.NDArray[np.int64]:
         """Labels as positions in the model's classes."""
         classes = self._groups.model.classes
-        position = {label: i for i, label in enumerate(classes)}
+        # 1, 1.0 and True may be different classes; a table's 1 may also stand for 1.0.
+        equal = {label: i for i, label in reversed(list(enumerate(classes)))}
+        same = {(type(label), label): i for i, label in enumerate(classes)}
         given = np.asarray(labels).tolist()
         if len(given) != n_rows:
             raise SchemaError(f"{len(given)} labels for {n_rows} rows")
-        unknown = [label for label in given if label not in position]
-        if unknown:
-            raise SchemaError(f"the model has no class {unknown[0]!r}")
-        return np.array([position[label] for label in given], dtype=np.int64)
+        found = [same.get((type(label), label), equal.get(label, -1)) for label in given]
+        if -1 in found:
+            raise SchemaError(f"the model has no class {given[found.index(-1)]!r}")
+        return np.array(found, dtype=np.int64)
 
     def sample(
         self, n: int = 1, seed: int = 0, *, budget_seconds: float = 60, shuffle: bool = True
