@@ -28,7 +28,7 @@ from glassleak.uncertainty.joint import joint_uncertainty
 
 NAME = "forest-uncertainty"
 HELP = "what remains uncertain as trees are added to a forest"
-TREES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+TREES = (1, 2, 3, 5, 10, 20, 50, 100)
 QUICK_TREES = (1, 2, 3, 5, 10)
 DEPTHS: tuple[int | None, ...] = (3, 5, None)
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Bits:
         From sampling; no bound.  ``None`` if there is none, or nothing to estimate.
     error : float
         Standard error of `estimate`.
+    sampled : bool
+        Whether `estimate` rests on chance, and not only on floating point.
     """
 
     low: float
@@ -27,6 +29,7 @@ class Bits:
     exact: bool
     estimate: float | None = None
     error: float = 0.0
+    sampled: bool = False
 
     @classmethod
     def known(cls, bits: float) -> Bits:
@@ -44,7 +47,7 @@ class Bits:
         """The same with one more upper bound."""
         if self.exact or bits >= self.high:
             return self
-        return Bits(min(self.low, bits), bits, False, self.estimate, self.error)
+        return replace(self, low=min(self.low, bits), high=bits)
 
 
 def total(parts: Iterable[Bits]) -> Bits:
@@ -58,4 +61,5 @@ def total(parts: Iterable[Bits]) -> Bits:
         all(one.exact for one in listed),
         math.fsum(known) if len(known) == len(listed) else None,
         math.sqrt(math.fsum(one.error**2 for one in listed)),
+        any(one.sampled for one in listed),
     )

@@ -13,9 +13,11 @@ from glassleak.knowledge import Cells, Part, Published, Space
 from glassleak.knowledge._boxes import BoxSpace
 from glassleak.knowledge._cells import same_rows
 
-MAX_BOXES = 600_000
+MAX_BOXES = 150_000
 # Boxes times trees: the group of every box in every tree is kept.
-_MAX_NUMBERS = 40_000_000
+_MAX_NUMBERS = 15_000_000
+# After so many parts that do not fit, the others are not tried.
+_MAX_REFUSED = 8
 
 
 def cells_within(
@@ -24,14 +26,8 @@ def cells_within(
     *,
     deadline: float,
     max_boxes: int = MAX_BOXES,
-    first: tuple[int, ...] = (),
 ) -> tuple[Cells, Published]:
     """Cells of all parts, or of those that keep the number of boxes within the limit.
-
-    Parameters
-    ----------
-    first : tuple of int
-        Parts to begin with; the others follow, those that rule most out first.
 
     Returns
     -------
@@ -43,14 +39,16 @@ def cells_within(
     allowed = (facts.class_totals != 0)[None, :]
     limit = max(1000, min(max_boxes, _MAX_NUMBERS // max(1, len(facts.parts))))
     seen: dict[int, npt.NDArray[np.int32]] = {}
-    rest = [p for p in range(len(facts.parts)) if p not in first]
-    for p in (*first, *sorted(rest, key=lambda p: _survival(facts.parts[p]))):
-        if seen and time.monotonic() > deadline:
+    refused = 0
+    # Parts that rule most out come first.
+    for p in sorted(range(len(facts.parts)), key=lambda p: _survival(facts.parts[p])):
+        if seen and (time.monotonic() > deadline or refused >= _MAX_REFUSED):
             break
         part = facts.parts[p]
         try:
             cut, source, group = layout.cut(boxes, part, limit)
         except ModelTooLargeError:
+            refused += 1
             continue
         still = allowed[source] & (part.counts[group] != 0)
         live = np.flatnonzero(still.any(axis=1))

@@ -10,7 +10,7 @@ from glassleak.errors import InconsistentModelError
 from glassleak.reconstruction._ranges import full_column_rank
 from glassleak.reconstruction.residual._residual import Infeasible, Solution, solve_component
 from glassleak.uncertainty.joint._bits import Bits
-from glassleak.uncertainty.joint._frontier import TooManyStatesError, count
+from glassleak.uncertainty.joint._frontier import TooManyStatesError, count, count_logs
 from glassleak.uncertainty.joint._inside import inside_bits
 from glassleak.uncertainty.joint._piece import KINDS, FloatArray, IntArray, Kind, Piece
 from glassleak.uncertainty.joint._product import Product, Tilt
@@ -19,6 +19,8 @@ from glassleak.uncertainty.joint._sharpen import sharpened
 
 # Shares of the time left when each step begins.
 _ABOVE, _TABLE, _INSIDE = 0.35, 0.45, 0.4
+# Numbers with more digits are counted as logarithms.
+_MANY_BITS = 20_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Effort:
         Frontiers kept, and repetitions, for the estimate.
     """
 
-    exact: int = 400_000
+    exact: int = 1_000_000
     block: int = 20_000
     keep: int = 200
     repetitions: int = 6
@@ -44,13 +46,25 @@ class Effort:
 def exactly(piece: Piece, effort: Effort, deadline: float) -> dict[Kind, Bits] | None:
     """The exact numbers, if they can be had."""
     kinds = _kinds(piece)
+    digits = float(piece.upper.max(initial=0)) * math.log2(max(piece.profiles))
     try:
+        if digits > _MANY_BITS:
+            logs = count_logs(piece, kinds, max_work=effort.exact, deadline=deadline)
+            return _both({kind: _from_log(*log) for kind, log in zip(kinds, logs, strict=True)})
         numbers = count(piece, kinds, max_work=effort.exact, deadline=deadline)
     except TooManyStatesError:
         return None
     if not numbers[0]:
         raise InconsistentModelError("no table has these counts (all possibilities were tried)")
     return _both({kind: Bits.known(math.log2(n)) for kind, n in zip(kinds, numbers, strict=True)})
+
+
+def _from_log(log: float, error: float) -> Bits:
+    """All tables were counted, in floating point: bounds that differ by its errors."""
+    if not math.isfinite(log):
+        raise InconsistentModelError("no table has these counts (all possibilities were tried)")
+    bits, off = log / math.log(2), 2 * error
+    return Bits(max(0.0, bits - off), max(0.0, bits + off), False, max(0.0, bits))
 
 
 def bounded(piece: Piece, effort: Effort, deadline: float, seed: int) -> dict[Kind, Bits]:
@@ -87,7 +101,7 @@ def bounded(piece: Piece, effort: Effort, deadline: float, seed: int) -> dict[Ki
         safe = max(0.0, low[kind] * (1 - 1e-12) - 1e-12)
         guess = guesses.get(kind)
         bits, error = (None, 0.0) if guess is None else (guess.bits, guess.error)
-        found[kind] = Bits(safe, max(safe, high[kind]), False, bits, error)
+        found[kind] = Bits(safe, max(safe, high[kind]), False, bits, error, sampled=True)
     return _both(found)
 
 

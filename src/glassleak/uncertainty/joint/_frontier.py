@@ -10,15 +10,19 @@ solutions are few or the equations overlap little, and exponential otherwise: he
 from __future__ import annotations
 
 import heapq
+import math
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from glassleak.uncertainty.joint._piece import IntArray, Kind, Piece, ways
+from glassleak.uncertainty.joint._piece import IntArray, Kind, Piece, log_ways_table, ways
 
 _MAX_NUMBERS = 20_000_000
+# Digits of all weights together.
+_MAX_BITS = 4e8
 # Pieces larger than this are not even tried.
 MAX_NONZEROS = 1_000_000
 
@@ -42,29 +46,69 @@ def count(
     TooManyStatesError
         The limit or the deadline was reached.
     """
-    if max_work <= 0 or piece.matrix.nnz > MAX_NONZEROS:
-        raise TooManyStatesError
-    front = Frontier(piece, decision_order(piece.matrix))
     weights = np.empty((1, len(kinds)), dtype=object)
     weights[0] = 1
-    for step, j in enumerate(front.order.tolist()):
-        chosen, h = front.expand(j, limit=max_work)
-        low = int(h.min(initial=0))
-        table = np.empty((int(h.max(initial=0)) - low + 1, len(kinds)), dtype=object)
+    size = 0.0
+    for front, j, chosen, h in _steps(piece, max_work, deadline):
+        if not len(h):
+            return (0,) * len(kinds)
+        low, high = int(h.min()), int(h.max())
+        size += high * math.log2(piece.profiles[j])
+        if (len(h) + high - low) * size > _MAX_BITS:
+            raise TooManyStatesError
+        table = np.empty((high - low + 1, len(kinds)), dtype=object)
         for k, kind in enumerate(kinds):
             base = low - int(piece.given[j])
             table[:, k] = [ways(piece.profiles[j], base + i, kind) for i in range(len(table))]
         weights = weights[chosen] * table[h - low]
         merged = front.merge()
         if merged is not None:
-            order, starts = merged
-            weights = np.add.reduceat(weights[order], starts, axis=0)
+            weights = np.add.reduceat(weights[merged[0]], merged[1], axis=0)
+    return tuple(int(total) for total in weights[0])
+
+
+def count_logs(
+    piece: Piece, kinds: tuple[Kind, ...], *, max_work: int, deadline: float = float("inf")
+) -> tuple[tuple[float, float], ...]:
+    """The same as logarithms, for numbers with more digits than are worth keeping.
+
+    Returns
+    -------
+    tuple of (log, error)
+        Natural logarithm of the number of each kind, and more than all rounding errors together.
+    """
+    weights = np.zeros((1, len(kinds)))
+    largest, operations = 1.0, 1
+    for front, j, chosen, h in _steps(piece, max_work, deadline):
+        if not len(h):
+            return ((-math.inf, 0.0),) * len(kinds)
+        k = h - int(piece.given[j])
+        own = [log_ways_table(piece.profiles[j], int(k.max()), kind) for kind in kinds]
+        weights = weights[chosen] + np.column_stack(own)[k]
+        merged = front.merge()
+        # A sum of m terms, or a table of m steps, takes m roundings of numbers this large.
+        operations += 4 + int(k.max())
+        largest = max(largest, float(np.abs(weights).max()), max(float(t[-1]) for t in own))
+        if merged is not None:
+            operations += int(np.diff(np.append(merged[1], len(weights))).max())
+            weights = np.logaddexp.reduceat(weights[merged[0]], merged[1], axis=0)
+    error = 4 * float(np.finfo(float).eps) * largest * operations
+    return tuple((float(total), error) for total in weights[0])
+
+
+def _steps(
+    piece: Piece, max_work: int, deadline: float
+) -> Iterator[tuple[Frontier, int, IntArray, IntArray]]:
+    """Decide one unknown after the other; the caller merges the frontiers in between."""
+    if max_work <= 0 or piece.matrix.nnz > MAX_NONZEROS:
+        raise TooManyStatesError
+    front = Frontier(piece, decision_order(piece.matrix))
+    for step, j in enumerate(front.order.tolist()):
+        chosen, h = front.expand(j, limit=max_work)
+        yield front, j, chosen, h
         max_work -= len(h)
         if max_work < 0 or (step % 16 == 0 and time.monotonic() > deadline):
             raise TooManyStatesError
-        if not len(h):
-            return (0,) * len(kinds)
-    return tuple(int(total) for total in weights[0])
 
 
 class Frontier:

@@ -33,8 +33,8 @@ from glassleak.uncertainty.joint._piece import KINDS, Kind, log2_ways
 from glassleak.uncertainty.joint._system import Pieces, Single, pieces_of, singles
 
 Progress = Callable[[str, float], None]
-# Shares of the budget: for cells, and for exact counting of all pieces.
-_CELLS_SHARE, _EXACT_SHARE = 0.4, 0.6
+# Shares of the budget: for each tree alone, for cells, and for exact counting of all pieces.
+_SINGLES_SHARE, _CELLS_SHARE, _EXACT_SHARE = 0.2, 0.4, 0.25
 
 
 def joint_uncertainty(
@@ -105,8 +105,11 @@ def joint_uncertainty(
         return report.only_bagged()
     facts = _checked(published(whole, known.nodes))
     tell("counting each tree alone", 0.0)
-    report.single = singles(facts, schema, known)
+    until = started + _SINGLES_SHARE * budget_seconds
+    report.single = singles(facts, schema, known, deadline=until)
     report.see(facts, known)
+    if not facts.n_rows:
+        return report.result({kind: Bits.known(0.0) for kind in KINDS}, {})
     try:
         tell("enumerating cells", 0.1)
         until = started + _CELLS_SHARE * budget_seconds
@@ -200,7 +203,7 @@ class _Report:
             # More trees only rule tables out: what fits some of them is at least as much.
             self.notes.append(
                 f"{left_out} of {left_out + details.get('trees_used', 0)} trees are left out, "
-                "because the cells would be too many: the upper bound holds, the lower is 0"
+                "for want of memory or time: the upper bound holds, the lower is 0"
             )
             bits = {k: Bits(0.0, b.high, b.exact and b.high == 0) for k, b in bits.items()}
         best, remaining = math.inf, {}
@@ -213,7 +216,7 @@ class _Report:
             if self.bagged and not (found.exact and found.high == 0):
                 # A bagged forest can only rule more out; how much more is not known.
                 found = Bits(0.0, found.high, False)
-            guess = None if found.exact or found.estimate is None else found.value
+            guess = found.value if found.sampled and found.estimate is not None else None
             remaining[kind] = Remaining(found.low, found.high, uninformed[kind], guess)
         if self.bagged:
             self.notes.append(f"bagged forests: {REASON}")
@@ -224,7 +227,7 @@ class _Report:
         if guessed:
             error = bits["ordered"].error
             self.notes.append(
-                f"the estimate has a standard error of about {error:.2f} bits; the bounds do not "
+                f"the estimate has a standard error of about {error:.1g} bits; the bounds do not "
                 "depend on it"
             )
         return self._made(status, method, {str(k): v for k, v in remaining.items()}, details)

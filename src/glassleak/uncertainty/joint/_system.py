@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,14 +64,17 @@ class Single:
     bits: dict[Kind, float]
 
 
-def singles(facts: Published, schema: Schema, known: Known) -> list[Single]:
-    """Equation 11 (or 16) for every part on its own."""
+def singles(
+    facts: Published, schema: Schema, known: Known, *, deadline: float = float("inf")
+) -> list[Single]:
+    """Equation 11 (or 16) for every part on its own; nothing for those after the deadline."""
     facts = with_known_columns(facts, known)
     layout = BoxSpace(_space(facts, schema), facts)
     given = given_in_groups(facts, known)
-    found = []
+    found: list[Single] = []
     for part, taken in zip(facts.parts, given, strict=True):
-        profiles = group_profiles(layout, part) if (part.counts >= 0).all() else None
+        late = bool(found) and time.monotonic() > deadline
+        profiles = None if late or (part.counts < 0).any() else group_profiles(layout, part)
         rows = part.counts - taken if part.by_class else part.counts - taken.sum(1)[:, None]
         if profiles is None or bool((rows < 0).any()):
             found.append(Single(part.name, {}))
@@ -90,7 +94,6 @@ def pieces_of(
     known: Known,
     *,
     deadline: float,
-    first: tuple[int, ...] = (),
 ) -> Pieces:
     """Cells, equations, what propagation settles, and what stays open.
 
@@ -102,7 +105,8 @@ def pieces_of(
         An attribute is continuous: the number of profiles is not finite.
     """
     facts = with_known_columns(facts, known)
-    cells, used = cells_within(facts, _space(facts, schema), deadline=deadline, first=first)
+    space = _space(facts, schema)
+    cells, used = cells_within(facts, space, deadline=deadline)
     if cells.n_profiles is None:
         raise SchemaError("a continuous attribute has no number of values: declare its resolution")
     plain = linear_system(used, cells)
@@ -111,7 +115,7 @@ def pieces_of(
     bounds = propagate(system.matrix, system.target, given, system.upper)
     if bounds.conflict is not None:
         if system is plain and not given.any():
-            raise explain_conflict(used, system, None, deadline)
+            raise explain_conflict(used, space, system, deadline)
         raise InconsistentModelError("no table has these counts and also what is known besides")
     profiles = [cells.n_profiles[c] for c in system.cell.tolist()]
     pieces = [_piece(one, system, profiles, given) for one in components(system, bounds)]
