@@ -15,7 +15,7 @@ from glassleak.papers import _campaign
 from glassleak.papers._paper import Options
 from glassleak.papers._run_log import Record
 from glassleak.papers.maxent._data import numbers, people, tree
-from glassleak.papers.maxent._setting import SENSITIVE, Run, budget_of
+from glassleak.papers.maxent._setting import SENSITIVE, Run, budget_of, within_reach
 
 # Figure 8 goes as far as this.
 TOP = 500
@@ -23,10 +23,13 @@ NOT_SOLVED = "not solved"
 
 
 def carry_out(runs: Sequence[Run], options: Options, log: Path) -> dict[Run, Record]:
-    """Every run's record, from the log where it is still good."""
+    """Every run's record, from the log where it is still good.
+
+    Runs the preset has no time for are left out.
+    """
     budget = budget_of(options)
     return _campaign.carry_out(
-        runs,
+        [run for run in runs if within_reach(run, options)],
         lambda run: execute(run, budget),
         lambda _run, record: still_good(record, budget),
         options,

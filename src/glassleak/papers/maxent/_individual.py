@@ -54,7 +54,7 @@ def figure_7(options: Options, log: Path) -> Output:
     )
     sheet = Sheet(
         "Figure 7: ten largest differences of individual divergence (information gain)",
-        tuple(columns), tuple(rows), (*notes(results), remark),
+        tuple(columns), tuple(rows), (*notes(results, options), remark),
     )  # fmt: skip
     return Output(sheet, lambda: _draw_top_ten(by_level))
 
@@ -76,12 +76,12 @@ def figure_8(options: Options, log: Path) -> Output:
     )
     remark = (
         "The paper draws information gain with error rates; its curve starts at 1.49 (Figure 7) "
-        "and falls to about 0.3 at K = 500.  A mean counts a person whom implicit information "
+        "and falls as K grows.  A mean counts a person whom implicit information "
         "does not concern as 0, and one it misleads as negative."
     )
     sheet = Sheet(
         "Figure 8: average of the K largest differences of individual divergence", columns, rows,
-        (*notes(results), remark),
+        (*notes(results, options), remark),
     )  # fmt: skip
     return Output(sheet, lambda: _draw_curves(results))
 
@@ -140,6 +140,7 @@ def _draw_curves(results: Mapping[Run, Record]) -> Figure:
     means = [sum(published[: k + 1]) / (k + 1) for k in range(len(published))]
     panel.plot(range(1, len(means) + 1), means, "x", color=GREY, markersize=4,
                label="paper, first ten (Figure 7)")  # fmt: skip
-    panel.set(xlabel="top K", ylabel="average difference of divergence (nats)", ylim=(0, None))
+    panel.set(xlabel="top K", ylabel="average difference of divergence (nats)",
+              ylim=(-0.03, None))  # fmt: skip
     panel.legend()
     return figure

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from glassleak.papers._paper import Options
 from glassleak.papers._run_log import Record
 from glassleak.papers.maxent._expected import CONSTRAINTS, PEOPLE, QUASI_IDENTIFIERS, VALUES
 from glassleak.papers.maxent._setting import TITLES, Run
 
+_LEFT_OUT = (
+    "Information gain with error rates and implicit information is left to the full preset: a "
+    "local solver takes most of an hour."
+)
 
-def notes(results: Mapping[Run, Record]) -> tuple[str, ...]:
+
+def notes(results: Mapping[Run, Record], options: Options) -> tuple[str, ...]:
     """About the people and the trees."""
     who = (
         f"{PEOPLE:,} people with {QUASI_IDENTIFIERS:,} distinct quasi-identifiers and {VALUES} "
@@ -33,4 +39,6 @@ def notes(results: Mapping[Run, Record]) -> tuple[str, ...]:
         "of about the same size and not the same."
     )
     missing = {record["reason"] for record in results.values() if record.get("reason")}
+    if options.preset == "quick" and any(run.implicit for run in results):
+        lines.append(_LEFT_OUT)
     return (*lines, *sorted(missing))

@@ -86,7 +86,7 @@ def _compare(
     ]
     results = carry_out(runs, options, log)
     rows = tuple(_row(run, record) for run, record in results.items())
-    sheet = Sheet(title, _COLUMNS, rows, (*notes(results), remark))
+    sheet = Sheet(title, _COLUMNS, rows, (*notes(results, options), remark))
     return Output(sheet, lambda: _draw(results, cases))
 
 
@@ -117,15 +117,18 @@ def _draw(results: Mapping[Run, Record], cases: tuple[Case, ...]) -> Figure:
     figure, axes = panels(len(sizes), width=4.6, height=3.2)
     shades = (SHADES[0], SHADES[2], SHADES[4], SHADES[5])
     top = max(r.get("d_overall") or 0.0 for r in results.values())
+    found = {(run.size, run.measure, run.level, run.implicit): r for run, r in results.items()}
     for panel, size in zip(axes, sizes, strict=True):
         width = 0.8 / len(cases)
         for i, case in enumerate(cases):
             for at, measure in enumerate(MEASURES):
-                record = next(
-                    r for run, r in results.items()
-                    if (run.size, run.measure, run.level, run.implicit) == (size, measure, *case)
-                )  # fmt: skip
+                record = found.get((size, measure, *case))
                 where = at - 0.4 + width * (i + 0.5)
+                if record is None:
+                    panel.annotate("full preset", (where, 0), ha="center", va="bottom", fontsize=7,
+                                   color=GREY, rotation=90, xytext=(0, 3),
+                                   textcoords="offset points")  # fmt: skip
+                    continue
                 value = record.get("d_overall")
                 panel.bar(where, value or 0.0, 0.92 * width, color=shades[i],
                           label=_TOLD[case] if at == 0 else None)  # fmt: skip
@@ -135,12 +138,14 @@ def _draw(results: Mapping[Run, Record], cases: tuple[Case, ...]) -> Figure:
         panel.set_xticks(range(len(MEASURES)), [TITLES[m] for m in MEASURES])
         panel.set_ylim(0, 1.12 * top)
         panel.grid(visible=False, axis="x")
+        panel.set_axisbelow(True)
         panel.tick_params(axis="x", length=0)
         panel.set_title(
             "trees of the paper's size" if size == "paper" else "trees grown to the end"
         )
     axes[0].set_ylabel("overall divergence (nats)")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels),
+    columns = len(labels) if len(sizes) > 1 else min(len(labels), 3 - len(labels) // 4)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns,
                   title="lower means more is disclosed").get_title().set_color(GREY)  # fmt: skip
     return figure

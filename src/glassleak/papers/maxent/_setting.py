@@ -77,6 +77,15 @@ def run_of(
     return Run(measure, level, implicit, size, STARTS[options.preset] if local else 1)
 
 
+def within_reach(run: Run, options: Options) -> bool:
+    """Whether the preset carries out a run: one takes most of an hour, and nothing else does.
+
+    Information gain with error rates makes hundreds of non-convex comparisons of large groups.
+    """
+    long = run.implicit and run.level == "rates" and run.measure == "entropy"
+    return options.preset == "full" or not long
+
+
 def sizes_of(options: Options) -> tuple[Size, ...]:
     return ("paper", "whole") if options.preset == "full" else ("paper",)
 
