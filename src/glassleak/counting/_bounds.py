@@ -13,15 +13,16 @@ def quick_bounds(formula: Formula, state: State, clauses: int, attributes: int) 
     """Least and largest number of profiles of `attributes` outside the boxes of `clauses`.
 
     The boxes' union holds at most the sum of their sizes less the overlaps along any tree of pairs
-    (Hunter), at least the largest box, and at least what sums of sizes and of overlaps imply
-    (Dawson and Sankoff).
+    (Hunter), at least the largest box, at least what sums of sizes and of overlaps imply (Dawson
+    and Sankoff), and at least the union of boxes that share no attribute.
     """
     everything = formula.profiles(state, attributes)
     numbers = list(bits(clauses))
     sizes = [formula.inside_size(state, (number,), everything) for number in numbers]
     total, largest = sum(sizes), max(sizes)
+    at_most = _outside_unrelated(formula, state, numbers, sizes, everything)
     if len(numbers) > _PAIRS:
-        return max(0, everything - total), everything - largest
+        return max(0, everything - total), at_most
     overlaps = [
         [formula.inside_size(state, (a, b), everything) for b in numbers[:i]]
         for i, a in enumerate(numbers)
@@ -31,7 +32,20 @@ def quick_bounds(formula: Formula, state: State, clauses: int, attributes: int) 
     # The union is at least 2/(k+1) total - 2/(k(k+1)) both, for every whole k.
     k = 1 + 2 * both // total if total else 1
     least = -(-(2 * k * total - 2 * both) // (k * (k + 1)))
-    return max(0, everything - most), everything - max(largest, least)
+    return max(0, everything - most), min(at_most, everything - max(largest, least))
+
+
+def _outside_unrelated(
+    formula: Formula, state: State, numbers: list[int], sizes: list[int], everything: int
+) -> int:
+    """Profiles outside some of the boxes only, no two of which share an attribute: a product."""
+    taken, outside = 0, everything
+    for _, number in sorted(zip(sizes, numbers, strict=True), reverse=True):
+        if not state.open[number] & taken:
+            taken |= state.open[number]
+            # Exact: the attributes of this box have not been used, so they divide.
+            outside -= formula.inside_size(state, (number,), outside)
+    return outside
 
 
 def _heaviest_tree(overlaps: list[list[int]]) -> int:

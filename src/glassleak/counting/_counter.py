@@ -29,7 +29,8 @@ _REMEMBERED = 1_000_000
 # Share of the budget spent on the exact number; the rest makes bounds better if it was in vain.
 _FOR_EXACT = 0.7
 # Parts that may be solved to look at one piece, when bounds are sharpened piece by piece.
-_GLANCE = 50
+_GLANCE = 60
+_SMALL = 40
 
 
 @dataclass(frozen=True)
@@ -137,23 +138,43 @@ class Counter:
         low, high = first.low, first.high
         heap = [(first.low - first.high, 0, first, state)]
         made = 0
-        while heap and self.nodes < limit and time.monotonic() <= self._deadline:
+        while heap and self._in_time(limit):
             _, _, count, here = heapq.heappop(heap)
-            low, high = low - count.low, high - count.high
-            _, parts = self.formula.split(here, self._all)
-            clauses, attributes = max(parts, key=lambda part: part[0].bit_count())
-            self.nodes += 1
-            for _, active, restrictions in self.branching.levels(here, clauses, attributes):
-                child = here.copy()
-                child.active = here.active & ~clauses | active
-                if not self.formula.narrow(child, restrictions):
-                    continue
-                own = self._run(child, min(limit, self.nodes + _GLANCE))
-                low, high = low + own.low, high + own.high
-                made += 1
-                if not own.exact:
-                    heapq.heappush(heap, (own.low - own.high, made, own, child))
+            # Follow the largest piece down to one that can be counted: lower bounds come from
+            # there.  What is passed by on the way waits for its turn.
+            while self._in_time(limit):
+                low, high = low - count.low, high - count.high
+                pieces = self._pieces(here, limit)
+                low += sum(piece.low for piece, _ in pieces)
+                high += sum(piece.high for piece, _ in pieces)
+                open_ = [pair for pair in pieces if not pair[0].exact]
+                if not open_:
+                    break
+                open_.sort(key=lambda pair: pair[0].high - pair[0].low)
+                count, here = open_.pop()
+                for other, where in open_:
+                    made += 1
+                    heapq.heappush(heap, (other.low - other.high, made, other, where))
+            else:
+                break
         return Count(low, high)
+
+    def _in_time(self, limit: int) -> bool:
+        return self.nodes < limit and time.monotonic() <= self._deadline
+
+    def _pieces(self, state: State, limit: int) -> list[tuple[Count, State]]:
+        """The profiles of `state` split by one attribute, each piece glanced at."""
+        _, parts = self.formula.split(state, self._all)
+        clauses, attributes = max(parts, key=lambda part: part[0].bit_count())
+        self.nodes += 1
+        pieces = []
+        for _, _, restrictions in self.branching.levels(state, clauses, attributes):
+            piece = state.copy()
+            if self.formula.narrow(piece, restrictions):
+                # Large pieces are not solved at a glance: no time is lost on trying.
+                glance = _GLANCE if piece.active.bit_count() <= _SMALL else 0
+                pieces.append((self._run(piece, min(limit, self.nodes + glance)), piece))
+        return pieces
 
     def _run(self, state: State, limit: int) -> Count:
         """Count depth first until `limit`; bounds for what is left then."""

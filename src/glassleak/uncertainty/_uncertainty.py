@@ -117,8 +117,7 @@ def uncertainty(
     if schema is None:
         if len(models) != 1:
             raise SchemaError("several models need a schema")
-        schema = Schema.infer(models[0].split_evidence())
-        notes = (_INFERRED, *_guessed_ranges(schema))
+        schema, notes = _inferred(models[0])
     single = _single(models)
     if single is None or (known is not None and known != Known()):
         from glassleak.uncertainty.joint import joint_uncertainty
@@ -132,6 +131,15 @@ def uncertainty(
         return replace(found, notes=notes + found.notes)
     question = _Question(single, schema, columns_independent, started, budget_seconds, progress)
     return _answer(question, data, [by] if isinstance(by, str) else by, notes)
+
+
+def _inferred(model: Model) -> tuple[Schema, tuple[str, ...]]:
+    """The schema a model alone suggests, and what that leaves in doubt."""
+    if isinstance(model, MultiwayTree):  # such a tree names the levels of every column
+        named = zip(model.columns, model.levels, strict=True)
+        return Schema([Ordinal(column, 0, len(levels) - 1) for column, levels in named]), ()
+    schema = Schema.infer(model.split_evidence())
+    return schema, (_INFERRED, *_guessed_ranges(schema))
 
 
 def _guessed_ranges(schema: Schema) -> tuple[str, ...]:
