@@ -1,6 +1,7 @@
 """What a published model states about its training set: cells, and linear facts about them."""
 
 from glassleak.knowledge._cells import Cells, enumerate_cells
+from glassleak.knowledge._denoise import is_noisy, most_likely
 from glassleak.knowledge._known import Known, class_numbers, with_known_columns
 from glassleak.knowledge._parts import Part, Published, labels_only, published
 from glassleak.knowledge._space import Block, Space, profile_space
@@ -16,8 +17,10 @@ __all__ = [
     "System",
     "class_numbers",
     "enumerate_cells",
+    "is_noisy",
     "labels_only",
     "linear_system",
+    "most_likely",
     "profile_space",
     "published",
     "with_known_columns",

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from glassleak.errors import SchemaError, UnsupportedModelError
-from glassleak.knowledge import Known, labels_only, published
+from glassleak.knowledge import Known, is_noisy, labels_only, published
 from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._bagging import attack_resampled
 from glassleak.reconstruction._cells_attack import attack
 from glassleak.reconstruction._labels_attack import attack_labels
+from glassleak.reconstruction._noisy_attack import attack_noisy
 from glassleak.reconstruction._published_attack import attack_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
@@ -65,12 +66,14 @@ def reconstruct(
         Of many consistent tables return the most central sampled one, whose expected error is
         smallest; otherwise the one found first.
     n_rows : int, optional
-        For bagged forests that do not say on how many rows they were trained.
+        For bagged forests that do not say on how many rows they were trained, and for private
+        models, whose noisy counts do not add up to it.
 
     Returns
     -------
     Reconstruction
-        Whose table has been sent through the model and reproduces every published count.
+        Whose table has been sent through the model and reproduces every published count; from
+        noisy counts the most likely table, with status "likely".
 
     Raises
     ------
@@ -91,7 +94,8 @@ def reconstruct(
             )
     known = known or Known()
     resampled = isinstance(model, Forest) and model.bagging.kind != "none"
-    if not resampled:
+    noisy = not isinstance(model, Sequence) and not resampled and is_noisy(model)
+    if not resampled and not noisy:
         if not (isinstance(multiplicities, str) and multiplicities == "auto"):
             raise UnsupportedModelError("every row counts once: the trees drew no samples")
         facts = published(model, known.nodes)
@@ -105,6 +109,11 @@ def reconstruct(
             budget_seconds=budget_seconds, seed=seed, progress=progress, central=central,
         )  # fmt: skip
     deadline = started + budget_seconds
+    if noisy and not isinstance(model, Sequence):
+        return attack_noisy(
+            model, schema, known, n_rows=n_rows, deadline=deadline, seed=seed, central=central,
+            progress=progress,
+        )  # fmt: skip
     if formulation in ("rows-cp", "rows-milp"):
         if not isinstance(model, Forest) or known != Known():
             raise UnsupportedModelError("the published formulations take a forest and nothing else")
