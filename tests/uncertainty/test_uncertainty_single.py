@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,3 +208,21 @@ def test_what_remains_is_never_more_than_there_was(seed: int, depth: int) -> Non
     assert 0 <= u.dist <= 1
     # Independent yes/no columns all weigh the same, so both measures agree on trees.
     assert u.dist == pytest.approx(u.dist_g)
+
+
+def test_numbers_longer_than_python_writes() -> None:
+    n = 15_000
+    names = tuple(f"a{i}" for i in range(n))
+    rules = RuleList(
+        names, (0, 1), (Rule((Condition(0, low=0.5), Condition(1, low=0.5)), 1), Rule((), 0)),
+        Exact(np.array([[0, 2], [1, 0]])),
+    )  # fmt: skip
+    u = gl.uncertainty(rules, gl.Schema([gl.Binary(name) for name in names]))
+    assert u.statements[1].endswith("2^14998.0 of 2^15000.0 profiles")
+    assert u.dataset is not None
+    assert "2^14998.0 profiles left" in str(u.dataset)
+    written = json.loads(u.dataset.to_json())["profiles"]
+    assert len(written) == 4516
+    assert written.endswith(str(pow(2, n, 10**18)).zfill(18))
+    (world,) = u.dataset.sample(1)
+    assert u.dataset.contains(world.table, world.labels)

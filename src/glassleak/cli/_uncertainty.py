@@ -22,6 +22,7 @@ from glassleak.cli._common import (
     read_table,
     say,
 )
+from glassleak.counting import decimal_text
 from glassleak.errors import BudgetExhaustedError, SchemaError, UnsupportedModelError
 from glassleak.models import Model
 from glassleak.readers import read
@@ -52,6 +53,10 @@ no schema yet?  glassleak schema model.skops -o schema.toml, then edit the numbe
 
 exit codes: 0 done, 2 wrong use or bad input, 3 budget exhausted without an answer,
 4 not assessed (no counts, or numbers without a resolution)"""
+
+
+# Columns of exact integers of any size.
+_WHOLE = ("profiles", "profiles_low", "profiles_high")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +157,10 @@ def _write(found: Uncertainty, arguments: argparse.Namespace) -> None:
         )
     assert found.per_leaf is not None or not alone
     if arguments.leaves and found.per_leaf is not None:
-        found.per_leaf.to_csv(arguments.leaves, index=False)
+        leaves = found.per_leaf.copy()
+        for name in _WHOLE:
+            leaves[name] = leaves[name].map(decimal_text)
+        leaves.to_csv(arguments.leaves, index=False)
     if found.dataset is None:
         return
     if arguments.dataset:
@@ -177,7 +185,7 @@ def _document(found: Uncertainty) -> dict[str, Any]:
         "exact": found.exact,
         "method": found.method,
         "rows": found.n_rows,
-        "profiles": str(found.n_profiles),
+        "profiles": decimal_text(found.n_profiles),
         "columns_independent": found.columns_independent,
         "bits": found.bits,
         "bits_low": found.bits_low,
@@ -210,10 +218,10 @@ def _remaining(found: Remaining | None) -> dict[str, Any] | None:
 
 def _records(table: pd.DataFrame, named: bool) -> list[dict[str, Any]]:
     """Lines of a table, with exact integers as text and NaN as null."""
-    whole = {"profiles", "profiles_low", "profiles_high"}
     lines = (table.reset_index(names="convention") if named else table).to_dict("records")
     return [
-        {str(k): str(v) if k in whole else _plain(v) for k, v in line.items()} for line in lines
+        {str(k): decimal_text(v) if k in _WHOLE else _plain(v) for k, v in line.items()}
+        for line in lines
     ]
 
 

@@ -15,6 +15,7 @@ from glassleak.counting._regions import (
 )
 from glassleak.counting._rules import count_rules
 from glassleak.counting._sampling import level_table, sample_box, sample_outside
+from glassleak.counting._text import decimal_text, readable_number
 
 __all__ = [
     "Box",
@@ -29,11 +30,13 @@ __all__ = [
     "bits",
     "count_leaves",
     "count_rules",
+    "decimal_text",
     "domains_of",
     "level_table",
     "log2_multisets",
     "multisets",
     "project",
+    "readable_number",
     "regions_of",
     "sample_box",
     "sample_outside",

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from glassleak.counting import readable_number
 from glassleak.report._printable import printable
 from glassleak.uncertainty import Uncertainty
 
@@ -92,9 +93,9 @@ def _print_leaves(leaves: pd.DataFrame, console: Console) -> None:
         table.add_column(name, justify="left" if name.startswith("what") else "right")
     for line in held.head(_SHOWN).to_dict("records"):
         low, high = line["profiles_low"], line["profiles_high"]
-        left = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        if len(left) > 30:
-            left = f"2^{line['bits']:.1f}"
+        left = readable_number(low)
+        if low != high:
+            left += f" to {readable_number(high)}"
         table.add_row(str(line["leaf"]), f"{line['rows']:,}", left,
                       Text(printable(line.get("conditions", ""), 160)))  # fmt: skip
     console.print(table)

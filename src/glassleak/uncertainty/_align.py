@@ -40,9 +40,7 @@ class Alignment:
         return int(self.costs.sum())
 
 
-def align(
-    dataset: ProbabilisticDataset, table: pd.DataFrame, labels: Any, *, budget_seconds: float
-) -> Alignment:
+def align(dataset: ProbabilisticDataset, table: pd.DataFrame, labels: Any) -> Alignment:
     """Pair at minimum total cost, as a flow from distinct rows to lines.
 
     Rows with the same costs towards every line are one source; lines take as many rows as they
@@ -76,7 +74,7 @@ def align(
         own = dataset.class_numbers(labels, len(table))
         theirs = np.array([line.class_number for line in lines])
         cost = cost + (own[:, None] != theirs[None, :])
-    chosen = _flow(cost, np.array([line.rows for line in lines]), budget_seconds)
+    chosen = _flow(cost, np.array([line.rows for line in lines]))
     return Alignment(chosen, cost[np.arange(len(cost)), chosen])
 
 
@@ -113,12 +111,9 @@ def _classes(domain: Domain, values: npt.NDArray[np.float64]) -> npt.NDArray[np.
     return np.array([number.get(key, len(number)) for key in keys], dtype=np.int64)
 
 
-def _flow(
-    cost: npt.NDArray[np.int64], capacity: npt.NDArray[np.int64], budget_seconds: float
-) -> npt.NDArray[np.int64]:
+def _flow(cost: npt.NDArray[np.int64], capacity: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     from ortools.graph.python import min_cost_flow  # type: ignore[import-untyped]
 
-    del budget_seconds  # the flow cannot be interrupted; its size is bounded above
     distinct, source, supply = np.unique(cost, axis=0, return_inverse=True, return_counts=True)
     source = source.reshape(-1)
     n_sources, n_lines = distinct.shape

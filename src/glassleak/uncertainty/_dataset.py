@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from glassleak.counting import TreeRegions, level_table, project, sample_box, sample_outside
+from glassleak.counting import (
+    TreeRegions,
+    decimal_text,
+    level_table,
+    project,
+    sample_box,
+    sample_outside,
+)
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, SchemaError
 from glassleak.models import Label
 from glassleak.uncertainty._groups import Groups
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
     from glassleak.uncertainty._align import Alignment
 
 # Drawing and throwing away is faster than counting unless nearly everything is thrown away.
-_KEPT = 1e-3
+_KEPT = 1000
 _MAX_CELLS = 200_000_000
 
 
@@ -258,7 +265,8 @@ class ProbabilisticDataset:
         counter, count = groups.counter, groups.counts[group]
         assert counter is not None
         whole = math.prod(d.size(m) for d, m in zip(regions.domains, box, strict=True))
-        if count.low < _KEPT * whole:
+        # Throwing away needs no count, so it is what is left when there is none.
+        if count.exact and count.low * _KEPT < whole:
             drawn = sample_outside(
                 counter, region.box, (1 << group) - 1, size, rng, deadline=deadline
             )
@@ -266,7 +274,7 @@ class ProbabilisticDataset:
         kept: list[npt.NDArray[np.float64]] = []
         missing = size
         while missing:
-            batch = min(1 << 16, 64 + 2 * int(missing / max(count.low / whole, _KEPT)))
+            batch = min(1 << 16, 64 + 2 * int(missing / max(count.low / whole, 1 / _KEPT)))
             values = level_table(regions.domains, sample_box(regions.domains, box, batch, rng))
             own = values[self.group_of(values) == group][:missing]
             kept.append(own)
@@ -275,9 +283,7 @@ class ProbabilisticDataset:
                 raise BudgetExhaustedError("the budget ended before all rows were drawn")
         return np.concatenate(kept)
 
-    def align(
-        self, table: pd.DataFrame, labels: Any = None, *, budget_seconds: float = 60
-    ) -> Alignment:
+    def align(self, table: pd.DataFrame, labels: Any = None) -> Alignment:
         """Pair the rows of a real table with the groups of rows at minimum cost.
 
         The cost of a pair is the number of attributes whose value the group rules out, plus one if
@@ -285,11 +291,14 @@ class ProbabilisticDataset:
         """
         from glassleak.uncertainty._align import align
 
-        return align(self, table, labels, budget_seconds=budget_seconds)
+        return align(self, table, labels)
 
     def to_csv(self, path: str | Path) -> None:
         """Write `table`; numbers of profiles are exact."""
-        self.table.to_csv(path, index=False)
+        table = self.table
+        for name in table.columns[-2:]:
+            table[name] = table[name].map(decimal_text)
+        table.to_csv(path, index=False)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything as JSON text, also written to `path`; large integers are strings."""

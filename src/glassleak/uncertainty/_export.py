@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from glassleak.counting import decimal_text, readable_number
 from glassleak.uncertainty._conditions import joint_text, level_names, remaining_text
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def dataset_json(dataset: ProbabilisticDataset) -> str:
         count, sets = groups.counts[line.group], dataset.remaining(line.group)
         remaining[line.group] = {
             "number": int(groups.numbers[line.group]),
-            "profiles": str(count.low) if count.exact else None,
-            "profiles_low": str(count.low),
-            "profiles_high": str(count.high),
+            "profiles": decimal_text(count.low) if count.exact else None,
+            "profiles_low": decimal_text(count.low),
+            "profiles_high": decimal_text(count.high),
             "remaining": {
                 domain.attribute.name: level_names(domain, levels)
                 for domain, levels in zip(domains, sets, strict=True)
@@ -74,7 +75,7 @@ def dataset_json(dataset: ProbabilisticDataset) -> str:
         "format": FORMAT,
         "version": VERSION,
         "rows": dataset.n_rows,
-        "profiles": str(groups.n_profiles),
+        "profiles": decimal_text(groups.n_profiles),
         "groups_are": groups.noun,
         "attributes": [{"name": d.attribute.name, "levels": str(d.n_levels)} for d in domains],
         "groups": [remaining[group] for group in sorted(remaining)],
@@ -89,7 +90,7 @@ def dataset_text(dataset: ProbabilisticDataset) -> str:
     """The dataset to read: what is known about the rows of every group."""
     groups = dataset.groups
     domains = groups.regions.domains
-    out = [f"{dataset.n_rows:,} rows, {groups.n_profiles:,} possible profiles each"]
+    out = [f"{dataset.n_rows:,} rows, {readable_number(groups.n_profiles)} possible profiles each"]
     lines = dataset.lines
     for line in lines[:_SHOWN]:
         sets = dataset.remaining(line.group)
@@ -101,7 +102,9 @@ def dataset_text(dataset: ProbabilisticDataset) -> str:
         joint = joint_text(groups, line.group)
         whose = "" if line.label is None else f" of class {line.label}"
         count = groups.counts[line.group]
-        left = f"{count.low:,}" if count.exact else f"{count.low:,} to {count.high:,}"
+        left = readable_number(count.low)
+        if not count.exact:
+            left += f" to {readable_number(count.high)}"
         what = "; ".join([*known, joint] if joint else known) or "nothing is known"
         out.append(
             f"{groups.noun} {line.leaf}: {line.rows:,} row{'s' if line.rows != 1 else ''}{whose}, "

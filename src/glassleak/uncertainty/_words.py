@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from glassleak.counting import readable_number
+
 if TYPE_CHECKING:
     from glassleak.uncertainty._result import Uncertainty
 
@@ -49,8 +51,7 @@ def _exposed(u: Uncertainty) -> tuple[str, ...]:
     if not single and math.isfinite(least["bits"]):
         whose = "1 person is" if some == 1 else f"{some:,} people are"
         alone += (
-            f"; the most exposed {whose} left with {least['profiles']:,} of {u.n_profiles:,} profiles"
-            if u.n_profiles < 10**12
-            else f"; the most exposed {whose} left with {least['bits']:.1f} bits"
+            f"; the most exposed {whose} left with {readable_number(least['profiles'])} of "
+            f"{readable_number(u.n_profiles)} profiles"
         )
     return (alone,)

@@ -8,6 +8,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.counting import decimal_text
 from glassleak.errors import (
     BudgetExhaustedError,
     InconsistentModelError,
@@ -25,8 +26,8 @@ _REMEDY = (
     "Merge or prune the leaves that pin people down (larger min_samples_leaf, less depth), drop "
     "attributes that single people out, or publish without counts."
 )
-# Later questions need time too.
-_SHARE, _MOST_SECONDS = 0.5, 30.0
+# Later questions need time too, and bounds get little better with more.
+_SHARE, _MOST_SECONDS = 0.5, 10.0
 
 
 def _run(subject: Subject) -> AnalysisResult:
@@ -104,7 +105,7 @@ def _evidence(found: Uncertainty, policy: Policy) -> dict[str, Any]:
     return {
         "status": found.status,
         "people": found.n_rows,
-        "profiles": str(found.n_profiles),
+        "profiles": decimal_text(found.n_profiles),
         "bits": _finite(found.bits),
         "bits_low": _finite(found.bits_low),
         "bits_high": _finite(found.bits_high),
