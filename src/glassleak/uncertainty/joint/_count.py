@@ -18,7 +18,7 @@ from glassleak.uncertainty.joint._sampled import estimate
 from glassleak.uncertainty.joint._sharpen import sharpened
 
 # Shares of the time left when each step begins.
-_ABOVE, _TABLE, _INSIDE = 0.35, 0.45, 0.4
+_ABOVE, _TABLE, _INSIDE = 0.6, 0.45, 0.4
 # Numbers with more digits are counted as logarithms.
 _MANY_BITS = 20_000
 
@@ -133,8 +133,9 @@ def _from_above(
         start = tilts["ordered"].y if tilts else None
         if starts is not None:
             start = starts[kind]
-        tilts[kind] = product.best(start=start, deadline=clock.until(0.7 / (len(kinds) - i)))
-        high[kind] = sharpened(product, tilts[kind], deadline=clock.until(0.7 / (len(kinds) - i)))
+        share = 0.6 if i + 1 < len(kinds) else 0.9
+        tilts[kind] = product.best(start=start, deadline=clock.until(share))
+        high[kind] = sharpened(product, tilts[kind], deadline=clock.until(share / 2))
     return tilts, high
 
 

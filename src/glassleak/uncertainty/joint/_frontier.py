@@ -24,7 +24,7 @@ _MAX_NUMBERS = 20_000_000
 # Digits of all weights together.
 _MAX_BITS = 4e8
 # Pieces larger than this are not even tried.
-MAX_NONZEROS = 1_000_000
+MAX_NONZEROS = 600_000
 
 
 class TooManyStatesError(Exception):

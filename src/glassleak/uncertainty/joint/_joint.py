@@ -150,7 +150,8 @@ def _bits_of(
             hard.append(piece)
         else:
             found.append(exact)
-    for i, piece in enumerate(hard):
+    # The largest piece comes last and gets what the others did not need.
+    for i, piece in enumerate(reversed(hard)):
         tell("bounding", 0.5 + 0.5 * i / len(hard))
         now = time.monotonic()
         share = max(0.0, deadline - now) / (len(hard) - i)

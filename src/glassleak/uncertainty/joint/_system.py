@@ -110,7 +110,7 @@ def pieces_of(
     if cells.n_profiles is None:
         raise SchemaError("a continuous attribute has no number of values: declare its resolution")
     plain = linear_system(used, cells)
-    system = _with_total(used, plain)
+    system = _with_totals(used, plain)
     given = given_rows(used, cells, system, known)
     bounds = propagate(system.matrix, system.target, given, system.upper)
     if bounds.conflict is not None:
@@ -147,17 +147,22 @@ def _piece(one: Component, system: System, profiles: list[int], given: IntArray)
     )
 
 
-def _with_total(facts: Published, system: System) -> System:
-    """One more equation for the number of rows, unless some part accounts for every row."""
-    if any(bool((part.counts >= 0).all()) for part in facts.parts):
+def _with_totals(facts: Published, system: System) -> System:
+    """One more equation for every class, unless some part accounts for every row by its class.
+
+    How many rows of each class there are counts as known to everybody.
+    """
+    alone = len(facts.classes) == 1
+    if any((part.by_class or alone) and bool((part.counts >= 0).all()) for part in facts.parts):
         return system
-    everyone = sp.csr_array(np.ones((1, system.n_unknowns), dtype=np.int64))
-    name = np.array([[len(facts.parts), 0, -1]])
+    classes = np.arange(len(facts.classes))
+    everyone = sp.csr_array((system.label[None, :] == classes[:, None]).astype(np.int64))
+    own = np.full(len(classes), len(facts.parts))
     return replace(
         system,
         matrix=sp.csc_array(sp.vstack([sp.csr_array(system.matrix), everyone])),
-        target=np.append(system.target, facts.n_rows),
-        names=np.vstack([system.names, name]),
+        target=np.concatenate([system.target, facts.class_totals]),
+        names=np.vstack([system.names, np.column_stack([own, 0 * classes, classes])]),
     )
 
 
