@@ -69,9 +69,10 @@ def reconstruct_replayed(
         else "given by the caller"
     )
     problem = problem_of(forest, schema, drawn, known)
-    until = started + _LISTING_SHARE * (deadline - started)
-    possible = list_possible(problem, until, lambda x: tell("listing possibilities", 0.3 * x))
+    possible = list_possible(
+        problem, deadline, _LISTING_SHARE, lambda x: tell("listing possibilities", 0.3 * x)
+    )
     if isinstance(possible, Overflow):
-        raise ModelTooLargeError(f"row {possible.row} could be too many things to list")
+        raise ModelTooLargeError(possible.reason)
     found = who_is_who(problem, possible, deadline, seed, tell)
     return answer(problem, found, source, started)

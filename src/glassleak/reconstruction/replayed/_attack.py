@@ -12,17 +12,13 @@ import numpy.typing as npt
 from glassleak.errors import InconsistentModelError
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.replayed._choices import Choices
-from glassleak.reconstruction.replayed._decode import Decoded, decode, missed_by
-from glassleak.reconstruction.replayed._places import places_of
+from glassleak.reconstruction.replayed._choose import choose, ruled_out
+from glassleak.reconstruction.replayed._decode import Decoded
 from glassleak.reconstruction.replayed._possible import Possible
 from glassleak.reconstruction.replayed._problem import IntArray, Problem
-from glassleak.reconstruction.replayed._prune import Pruned, prune
 
 BoolArray = npt.NDArray[np.bool_]
 
-# Possibilities less likely than this are set aside at first; then fewer and fewer are.
-_SET_ASIDE = (1e-2, 1e-4, 1e-8)
-_COMPLETING = 20.0
 # Shares of what is left of the budget.
 _PRUNING_SHARE, _PROVING_SHARE = 0.3, 0.5
 _MOST_PROVED = 60_000
@@ -72,7 +68,7 @@ def who_is_who(
     """
     started = time.monotonic()
     details: dict[str, Any] = {"possibilities": len(possible.box)}
-    pruned = _pruned(problem, possible, _after(deadline, _PRUNING_SHARE), tell)
+    pruned = ruled_out(problem, possible, _after(deadline, _PRUNING_SHARE), tell)
     if pruned.conflict >= 0:
         raise _conflict(problem, pruned.conflict, possible)
     possible = possible.keep(pruned.alive)
@@ -81,7 +77,7 @@ def who_is_who(
         "seconds_pruning": time.monotonic() - started,
     }
     started = time.monotonic()
-    found = _choose(problem, possible, deadline, seed, tell)
+    found = choose(problem, possible, deadline, seed, tell)
     details |= {"sweeps": found.sweeps, "seconds_weighing": time.monotonic() - started}
     started = time.monotonic()
     tell("proving", 0.8)
@@ -96,13 +92,6 @@ def _after(deadline: float, share: float) -> float:
     return now + share * max(0.0, deadline - now)
 
 
-def _pruned(problem: Problem, possible: Possible, deadline: float, tell: Progress) -> Pruned:
-    places = places_of(problem, possible.rows)
-    return prune(
-        problem, possible.rows, places, deadline, lambda x: tell("ruling out", 0.3 + 0.2 * x)
-    )
-
-
 def _conflict(problem: Problem, leaf: int, possible: Possible) -> InconsistentModelError:
     whole = "" if possible.complete.all() else " among the possibilities that were listed"
     return InconsistentModelError(
@@ -110,57 +99,6 @@ def _conflict(problem: Problem, leaf: int, possible: Possible) -> InconsistentMo
         "forest, its counts were altered, or the schema is too narrow",
         problem.place(leaf),
     )
-
-
-def _choose(
-    problem: Problem, possible: Possible, deadline: float, seed: int, tell: Progress
-) -> Decoded:
-    rows = possible.rows
-    if (np.diff(rows.first) == 1).all():
-        pick = rows.first[:-1].astype(np.int64)
-        return Decoded(pick, np.ones(len(pick)), missed_by(problem, rows, pick), 0)
-    best: Decoded | None = None
-    places = places_of(problem, rows)
-    attempts = decode(
-        problem, rows, places, deadline, seed, lambda x: tell("weighing", 0.5 + 0.3 * x)
-    )
-    for decoded in attempts:
-        if best is None or decoded.missed < best.missed:
-            best = decoded
-        if decoded.missed == 0:
-            break
-        pick = _completed(problem, possible, decoded, deadline)
-        if pick is not None:
-            return Decoded(pick, decoded.belief, missed_by(problem, rows, pick), decoded.sweeps)
-    assert best is not None
-    return best
-
-
-def _completed(
-    problem: Problem, possible: Possible, decoded: Decoded, deadline: float
-) -> IntArray | None:
-    """An exact table among the likely possibilities, if CP-SAT finds one."""
-    for least in _SET_ASIDE:
-        likely = decoded.belief >= least
-        some = possible.keep(likely)
-        pruned = _pruned(problem, some, deadline, lambda _step, _share: None)
-        if pruned.conflict >= 0:
-            continue
-        some, kept = some.keep(pruned.alive), np.flatnonzero(likely)[pruned.alive]
-        several = np.diff(some.rows.first) > 1
-        pick = some.rows.first[:-1].astype(np.int64)
-        if several.any():
-            until = min(deadline, time.monotonic() + _COMPLETING)
-            answer = Choices(problem, some.rows, several, pick).solve(until)
-            if answer.pick is None:
-                if answer.status == "unknown":
-                    return None
-                continue
-            pick = answer.pick
-        if missed_by(problem, some.rows, pick) == 0:
-            whole: IntArray = kept[pick]
-            return whole
-    return None
 
 
 def _prove(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,7 @@ from glassleak.reconstruction.replayed._possible import Rows
 from glassleak.reconstruction.replayed._problem import IntArray, Leaves, Problem
 
 # Leaves speak softly at first, and never at full voice: loops of leaves that repeat each other
-# make rows surer than they should be.  Each attempt raises the voice more slowly than the last.
-_RAMPS = (8, 16, 32, 64)
+# make rows surer than they should be.
 _FIRST_VOICE, _LAST_VOICE = 0.1, 0.8
 _DAMPING = 0.5
 # Sweeps at the last voice before an attempt counts as settled.
@@ -49,34 +48,32 @@ def decode(
     problem: Problem,
     rows: Rows,
     places: Places,
+    rng: np.random.Generator,
+    ramp: int,
     deadline: float,
-    seed: int,
     tell: Callable[[float], None],
-) -> Iterator[Decoded]:
-    """Sweep over the trees; one answer per attempt, the last one when time is up.
+) -> Decoded:
+    """Sweep over the trees until the most likely possibilities are exact, or all is settled.
 
-    An attempt ends when the most likely possibilities reproduce every count, or when it has
-    settled.  The first attempt sweeps at least once, whatever the deadline.
+    Parameters
+    ----------
+    ramp : int
+        Sweeps over which the voice rises: more are slower, and surer to settle well.
+    deadline : float
+        Checked after every sweep, of which there is at least one.
     """
-    rng = np.random.default_rng(seed)
-    n_trees = len(problem.facts.parts)
     share, says = np.zeros(len(places.row)), np.zeros(len(places.row))
-    sweeps = 0
-    for ramp in _RAMPS:
-        score, said = np.zeros(len(rows.label)), np.zeros(len(places.row))
-        for k in range(ramp + _SETTLING):
-            voice = min(_LAST_VOICE, _FIRST_VOICE + (1 - _FIRST_VOICE) * k / ramp)
-            turn = rng.permutation(n_trees)
-            sweep(turn, rows, places, problem.leaves, score, said, share, says, voice, _DAMPING)
-            sweeps += 1
-            pick, belief = beliefs(rows, score)
-            missed = missed_by(problem, rows, pick)
-            tell(float(belief[pick].mean()))
-            if missed == 0 or time.monotonic() > deadline:
-                break
-        yield Decoded(pick, belief, missed, sweeps)
+    score, said = np.zeros(len(rows.label)), np.zeros(len(places.row))
+    for k in range(ramp + _SETTLING):
+        voice = min(_LAST_VOICE, _FIRST_VOICE + (1 - _FIRST_VOICE) * k / ramp)
+        turn = rng.permutation(len(problem.facts.parts))
+        sweep(turn, rows, places, problem.leaves, score, said, share, says, voice, _DAMPING)
+        pick, belief = beliefs(rows, score)
+        missed = missed_by(problem, rows, pick)
+        tell(float(belief[pick].mean()))
         if missed == 0 or time.monotonic() > deadline:
-            return
+            break
+    return Decoded(pick, belief, missed, k + 1)
 
 
 @compiled

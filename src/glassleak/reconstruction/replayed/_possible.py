@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import InconsistentModelError
+from glassleak.models import node_depths
 from glassleak.reconstruction.replayed._compiled import compiled
 from glassleak.reconstruction.replayed._problem import IntArray, Leaves, Problem, Tests
 
@@ -93,28 +94,40 @@ class Possible:
 
 @dataclass(frozen=True)
 class Overflow:
-    """Rows whose possibilities are too many to list."""
+    """Why the possibilities could not all be listed."""
 
-    row: int
-    listed: int
+    reason: str
 
 
 def list_possible(
-    problem: Problem, deadline: float, tell: Callable[[float], None]
+    problem: Problem, deadline: float, share: float, tell: Callable[[float], None]
 ) -> Possible | Overflow:
     """All possibilities of all rows, or the first row that has too many.
+
+    Parameters
+    ----------
+    share : float
+        Of the time until `deadline` that may be spent here, counted from the first row on: before
+        that, the inner loops may have to be compiled.
 
     Raises
     ------
     InconsistentModelError
         A row fits nowhere; the message names the row.
     """
-    n_words, n_parts = problem.layout.n_words, len(problem.facts.parts)
+    parts = problem.facts.parts
+    n_words, n_parts = problem.layout.n_words, len(parts)
     start = problem.layout.everything()[0]
     buffer = np.empty((MAX_PER_ROW, n_parts), dtype=np.int32)
     boxes = np.empty((MAX_PER_ROW, n_words), dtype=np.uint64)
     found: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64], int]] = []
-    trees, count, entries = [], [], 0
+    trees, count, entries, until = [], [], 0, np.inf
+    # Every test on the way through all trees may leave its other side for later.
+    depth = sum(int(node_depths(p.decisions.low, p.decisions.high).max()) for p in parts)
+    stack = (
+        np.empty((depth + 1, n_words), dtype=np.uint64),
+        np.empty((depth + 1, 2), dtype=np.int64),
+    )
     for i in range(problem.n_rows):
         if i % 64 == 0:
             tell(i / problem.n_rows)
@@ -123,16 +136,23 @@ def list_possible(
         trees.append(own)
         before = len(found)
         for c in range(problem.n_classes):
-            order = own[_most_telling(own, times, c, problem.leaves)]
+            # Trees that leave the smallest share of their leaves come first.
+            telling = _share_left(own, times, c, problem.leaves)
+            order = own[np.argsort(telling, kind="stable")]
             k = _list_row(
-                order, times, c, problem.tests, problem.leaves, start, buffer, boxes, MAX_STEPS
-            )
+                order, times, c, problem.tests, problem.leaves, start, stack, buffer, boxes,
+                MAX_STEPS,
+            )  # fmt: skip
             entries += max(k, 0) * len(own)
-            if k < 0 or entries > MAX_ENTRIES or time.monotonic() > deadline:
-                return Overflow(i, k)
+            if k < 0 or entries > MAX_ENTRIES:
+                return Overflow(f"row {i} could be too many things to list them")
+            if time.monotonic() > until:
+                return Overflow(f"time ran out after listing what {i} rows could be")
             if k:
                 leaf = buffer[:k, : len(own)][:, np.argsort(order)]
                 found.append((leaf.reshape(-1), boxes[:k].copy(), c))
+        if i == 0:
+            until = time.monotonic() + share * max(0.0, deadline - time.monotonic())
         count.append(sum(len(b) for _, b, _ in found[before:]))
         if not count[-1]:
             raise InconsistentModelError(
@@ -167,8 +187,8 @@ def has_room(leaves: Leaves, v: int, c: int, times: int) -> bool:
 
 
 @compiled
-def _most_telling(own: Any, times: Any, c: int, leaves: Leaves) -> Any:
-    """Order of trees: those that leave the smallest share of their leaves come first."""
+def _share_left(own: Any, times: Any, c: int, leaves: Leaves) -> Any:
+    """Per tree that drew the row: the share of leaves with room for it."""
     share = np.empty(len(own))
     for k in range(len(own)):
         t = own[k]
@@ -176,32 +196,32 @@ def _most_telling(own: Any, times: Any, c: int, leaves: Leaves) -> Any:
         for v in range(leaves.first[t], leaves.first[t + 1]):
             fits += has_room(leaves, v, c, times[t])
         share[k] = fits / (leaves.first[t + 1] - leaves.first[t])
-    return np.argsort(share)
+    return share
 
 
 @compiled
 def _list_row(
-    order: Any, times: Any, c: int, tests: Tests, leaves: Leaves, start: Any, out: Any, boxes: Any,
-    max_steps: int,
+    order: Any, times: Any, c: int, tests: Tests, leaves: Leaves, start: Any, stack: Any, out: Any,
+    boxes: Any, max_steps: int,
 ) -> int:  # fmt: skip
     """Fill `out` (leaves) and `boxes`; the number found, or -1 if there are too many."""
-    if len(order) == 0:
-        boxes[0] = start
+    n_words, n_trees = len(start), len(order)
+    box_at, at = stack
+    if n_trees == 0:
+        for w in range(n_words):
+            boxes[0, w] = start[w]
         return 1
-    size = 256
-    box_at = np.empty((size, len(start)), np.uint64)
-    node_at = np.empty(size, np.int64)
-    tree_at = np.empty(size, np.int64)
-    path = np.empty(len(order), np.int32)
-    box = np.empty(len(start), np.uint64)
-    box_at[0] = start
-    node_at[0] = tests.root[order[0]]
-    tree_at[0] = 0
+    path = np.empty(n_trees, np.int32)
+    box = np.empty(n_words, np.uint64)
+    for w in range(n_words):
+        box_at[0, w] = start[w]
+    at[0, 0], at[0, 1] = tests.root[order[0]], 0
     top, found, steps = 1, 0, 0
     while top > 0:
         top -= 1
-        box[:] = box_at[top]
-        node, k = node_at[top], tree_at[top]
+        for w in range(n_words):
+            box[w] = box_at[top, w]
+        node, k = at[top, 0], at[top, 1]
         while True:
             steps += 1
             v = tests.leaf[node]
@@ -210,11 +230,13 @@ def _list_row(
                     break
                 path[k] = v
                 k += 1
-                if k == len(order):
+                if k == n_trees:
                     if found == len(boxes):
                         return -1
-                    out[found, :k] = path
-                    boxes[found] = box
+                    for j in range(n_trees):
+                        out[found, j] = path[j]
+                    for w in range(n_words):
+                        boxes[found, w] = box[w]
                     found += 1
                     break
                 node = tests.root[order[k]]
@@ -225,18 +247,13 @@ def _list_row(
                 goes_low |= (held & tests.low_bits[node, j]) != 0
                 goes_high |= (held & ~tests.low_bits[node, j]) != 0
             if goes_low and goes_high:
-                if top == size:
-                    box_at = np.concatenate((box_at, np.empty_like(box_at)))
-                    node_at = np.concatenate((node_at, np.empty_like(node_at)))
-                    tree_at = np.concatenate((tree_at, np.empty_like(tree_at)))
-                    size *= 2
-                box_at[top] = box
+                for w in range(n_words):
+                    box_at[top, w] = box[w]
                 for j in range(tests.word.shape[1]):
-                    box_at[top, tests.word[node, j]] &= ~tests.low_bits[node, j]
-                    box[tests.word[node, j]] &= ~(
-                        tests.all_bits[node, j] & ~tests.low_bits[node, j]
-                    )
-                node_at[top], tree_at[top] = tests.high[node], k
+                    low = tests.low_bits[node, j]
+                    box_at[top, tests.word[node, j]] &= ~low
+                    box[tests.word[node, j]] &= ~(tests.all_bits[node, j] & ~low)
+                at[top, 0], at[top, 1] = tests.high[node], k
                 top += 1
             node = tests.low[node] if goes_low else tests.high[node]
         if steps > max_steps:
