@@ -134,13 +134,15 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the node each row reaches."""
-        counts = self.counts_[self.apply(X)].astype(float)
+        nodes = self.apply(X)
+        counts = self.counts_[nodes].astype(float)
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most frequent class there; of equally frequent ones the first."""
-        predicted: npt.NDArray[Any] = self.classes_[np.argmax(self.counts_[self.apply(X)], axis=1)]
+        nodes = self.apply(X)
+        predicted: npt.NDArray[Any] = self.classes_[np.argmax(self.counts_[nodes], axis=1)]
         return predicted
 
     def _checked_stops(self) -> Stops:
