@@ -244,3 +244,22 @@ def test_classes_that_are_equal_but_not_the_same() -> None:
     )
     assert dataset.contains(world.table, world.labels)
     assert dataset.align(world.table, world.labels).cost == 0
+
+
+def test_names_from_strangers_are_spelt_out() -> None:
+    rules = RuleList(
+        ("a\x1b[2J",), ("no\n", "yes"), (Rule((Condition(0, low=0.5),), "yes"), Rule((), "yes")),
+        Exact(np.array([[1, 2], [0, 1]])),
+    )  # fmt: skip
+    schema = gl.Schema([gl.Categorical("a\x1b[2J", levels=["x\r", "y\x07"])])
+    u = gl.uncertainty(rules, schema)
+    assert u.per_leaf is not None
+    shown = str(u.dataset) + "".join(u.per_leaf["conditions"])
+    assert not set(shown) & {"\x1b", "\r", "\x07"}
+    assert "a\\x1b[2J = y\\x07" in shown
+
+
+def test_two_columns_of_the_same_name() -> None:
+    table = pd.DataFrame(np.zeros((4, 4)), columns=["a1", "a2", "a3", "a3"])
+    with pytest.raises(SchemaError, match="two columns of the same name"):
+        dataset_of(figure_1(), SCHEMA_I).contains(table)

@@ -10,6 +10,11 @@ from glassleak.uncertainty._groups import Groups
 _LISTED = 12
 
 
+def visible(text: str) -> str:
+    """`text` with whatever is not a visible character spelt out: names may come from strangers."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
 def remaining_text(domain: Domain, levels: int) -> str:
     """What is left of an attribute: ``{12, 13, 14, 15}``, ``1`` if it is known, ``any``.
 
@@ -24,7 +29,7 @@ def remaining_text(domain: Domain, levels: int) -> str:
     size = domain.size(levels)
     if levels == domain.everything and size > _LISTED:
         return f"any of {size:,}"
-    names = level_names(domain, levels)
+    names = [visible(name) for name in level_names(domain, levels)]
     if size == 1:
         return names[0]
     return "{" + ", ".join(names) + "}"
@@ -85,7 +90,7 @@ def conditions_text(groups: Groups, number: int, limit: int = 400) -> str:
     box = groups.regions.region(number).box
     domains = groups.regions.domains
     parts = [
-        f"{domains[a].attribute.name} = {remaining_text(domains[a], m)}"
+        f"{visible(domains[a].attribute.name)} = {remaining_text(domains[a], m)}"
         for a, m in sorted(box.items())
         if m != domains[a].everything
     ]

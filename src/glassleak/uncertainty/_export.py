@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from glassleak.counting import decimal_text, readable_number
-from glassleak.uncertainty._conditions import joint_text, level_names, remaining_text
+from glassleak.uncertainty._conditions import joint_text, level_names, remaining_text, visible
 
 if TYPE_CHECKING:
     from glassleak.uncertainty._dataset import ProbabilisticDataset
@@ -95,12 +95,12 @@ def dataset_text(dataset: ProbabilisticDataset) -> str:
     for line in lines[:_SHOWN]:
         sets = dataset.remaining(line.group)
         known = [
-            f"{domain.attribute.name} = {remaining_text(domain, levels)}"
+            f"{visible(domain.attribute.name)} = {remaining_text(domain, levels)}"
             for domain, levels in zip(domains, sets, strict=True)
             if levels != domain.everything
         ]
         joint = joint_text(groups, line.group)
-        whose = "" if line.label is None else f" of class {line.label}"
+        whose = "" if line.label is None else f" of class {visible(str(line.label))}"
         count = groups.counts[line.group]
         left = readable_number(count.low)
         if not count.exact:

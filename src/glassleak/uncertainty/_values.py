@@ -23,6 +23,8 @@ def model_values(
         A column is missing or holds something that is no number.
     """
     named = {str(c): c for c in table.columns}
+    if len(named) != len(table.columns):
+        raise SchemaError("the table has two columns of the same name")
     missing = [c for c in columns if c not in named]
     if missing:
         raise SchemaError(f"the table lacks column {missing[0]!r}")
