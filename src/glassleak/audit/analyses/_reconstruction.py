@@ -25,6 +25,10 @@ _REMEDY = (
     "Publish without counts, with far fewer or larger leaves and fewer trees, or train a "
     "differentially private model."
 )
+_SEEDS_REMEDY = (
+    "Remove the seeds: they say which rows each tree drew, which is what puts every row at its own "
+    "position. Without them the counts still give much away."
+)
 # Matching a random table with tens of thousands of rows takes minutes and says nothing more.
 _BASELINE_ROWS = 500
 
@@ -75,7 +79,17 @@ def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
         "statements": list(certificate.statements),
         "cells": found.details.get("cells"),
         "seconds": round(found.seconds, 3),
-    }
+    } | _draws(found)
+
+
+def _draws(found: Reconstruction) -> dict[str, Any]:
+    """For bagged forests: what was known about the rows each tree drew."""
+    if found.formulation == "replayed":
+        return {"draws": found.details["multiplicities"], "rows_at_their_own_position": True}
+    if found.formulation == "bagged":
+        unused = found.details.get("seeds_unused")
+        return {"draws": unused or "not known", "rows_at_their_own_position": False}
+    return {}
 
 
 def _against_data(found: Reconstruction, subject: Subject, schema: Schema) -> dict[str, Any]:
@@ -119,6 +133,11 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
     else:
         title = "No training row follows with certainty from the counts"
     remedy = _REMEDY if effect != "note" else ""
+    if found.formulation == "replayed":
+        if found.exact and found.status != "unique":
+            title = f"A table of all {rows:,} training rows fits every count, row by row"
+        title += "; the stored seeds tell which row is which"
+        remedy = f"{_SEEDS_REMEDY} {remedy}".strip() if remedy else ""
     return Finding("reconstruction.rows", title, detail, effect, remedy, evidence)
 
 
