@@ -33,8 +33,8 @@ def locally_with_split_facts(
     start : (QIs, classes) array
         The estimate without split facts; its entropy bounds that of every answer.
     starts : int
-        Starting points per round: `start` itself, and mixtures of it with random ones.  The true
-        data are never among them.
+        Starting points per round: where the last round ended (at first, `start`), and mixtures of
+        it with random ones.  The true data are never among them.
 
     Returns
     -------
@@ -71,9 +71,11 @@ def locally_with_split_facts(
                 if top < 0
                 else (problem.nodes[top].start, problem.nodes[top].stop)
             )
-            posterior[slice(*span)] = _solve(
-                problem, candidates, blocks, span, inside, start, starts, rng, deadline
+            found = _solve(
+                problem, candidates, blocks, span, inside, posterior, starts, rng, deadline
             )
+            if found is not None:
+                posterior[slice(*span)] = found
         seen = slack.update(posterior * number, range(len(problem.nodes)))
         finished = seen and slack.worst <= ACCEPTED
     bound = float(problem.number @ entropy(start))
@@ -90,11 +92,12 @@ def _solve(
     blocks: Blocks,
     span: tuple[int, int],
     inside: list[Candidate],
-    start: Floats,
+    current: Floats,
     starts: int,
     rng: np.random.Generator,
     deadline: float,
-) -> Floats:
+) -> Floats | None:
+    """The best feasible answer from several starts; ``None`` if no start led to one."""
     of, leaf, number = blocks.within(*span)
     leaves, leaf = np.unique(leaf, return_inverse=True)
     comparisons = []
@@ -114,18 +117,17 @@ def _solve(
     seconds = (deadline - time.monotonic()) / max(1, starts)
     solver = LocalSolver(program, seconds)
     _, first = np.unique(of, return_index=True)
-    relaxed = start[span[0] : span[1]][first]
-    found: list[tuple[bool, float, Floats]] = []
+    nearest = current[span[0] : span[1]][first]
+    best, most = None, -np.inf
     for i in range(max(1, starts)):
         if i and time.monotonic() > deadline:
             break
-        point = relaxed
+        point = nearest
         if i:
-            mixed = rng.dirichlet(np.ones(relaxed.shape[1]), size=len(relaxed))
-            point = 0.6 * relaxed + 0.4 * mixed
+            mixed = rng.dirichlet(np.ones(nearest.shape[1]), size=len(nearest))
+            point = 0.6 * nearest + 0.4 * mixed
         answer = solver.solve(point)
-        feasible = solver.violation(answer) <= ACCEPTED
-        found.append((feasible, float(number @ entropy(answer)), answer))
-    best = max(found, key=lambda one: (one[0], one[1]))
-    out: Floats = best[2][of]
-    return out
+        reached = float(number @ entropy(answer))
+        if reached > most and solver.violation(answer) <= ACCEPTED:
+            best, most = answer[of], reached
+    return best

@@ -80,22 +80,33 @@ def load_casadi() -> Any:
 
 
 class LocalSolver:
-    """The program, ready to be started from several points."""
+    """The program, ready to be started from several points.
+
+    Shares of every group are variables of their own, tied to the blocks by linear equations: then
+    the Hessian is diagonal, and tens of thousands of blocks remain solvable.
+    """
 
     def __init__(self, program: Program, seconds: float) -> None:
         self._ca = ca = load_casadi()
         self.program = program
         m, b = program.counts.shape[1], len(program.number)
         self._shape = (b, m)
-        x = ca.MX.sym("p", b * m)
+        splits = _Splits(program)
+        x = ca.MX.sym("x", b * m + splits.n_shares)
+        p, shares = x[: b * m], x[b * m :]
         weights = program.number / program.number.sum()
-        objective = ca.dot(ca.DM(np.repeat(weights, m)), x * ca.log(x + _TINY))
+        objective = ca.dot(ca.DM(np.repeat(weights, m)), p * ca.log(p + _TINY))
         matrix, low, high = _linear(program)
-        rows = [ca.mtimes(_dm(ca, matrix), x)]
-        for comparison in program.comparisons:
-            rows.append(self._better(x, comparison))
-            low = np.append(low, -np.inf)
-            high = np.append(high, _EASE)
+        self._to_shares = splits.matrix()
+        rows = [
+            ca.mtimes(_dm(ca, matrix), p),
+            ca.mtimes(_dm(ca, self._to_shares), p) - shares,
+            *[_better(ca, shares, splits, c, program.measure) for c in program.comparisons],
+        ]
+        facts = len(program.comparisons)
+        zeros = np.zeros(splits.n_shares)
+        self._low = np.concatenate([low, zeros, np.full(facts, -np.inf)])
+        self._high = np.concatenate([high, zeros, np.full(facts, _EASE)])
         options = {
             "print_time": False,
             "show_eval_warnings": False,
@@ -108,19 +119,22 @@ class LocalSolver:
         }  # fmt: skip
         nlp = {"x": x, "f": objective, "g": ca.vertcat(*rows)}
         self._solver = ca.nlpsol("disclosure", "ipopt", nlp, options)
-        self._low, self._high = low, high
         self._rows = ca.Function("rows", [x], [nlp["g"]])
 
     def solve(self, start: Floats) -> Floats:
         """A local optimum near `start`; whether it is one is for the caller to check."""
         upper = np.ones(self._shape)
-        # Classes nobody in the leaf has need no variable freedom.
+        # Nobody in the leaf has these classes.
         upper[self.program.counts[self.program.leaf] == 0] = 0.0
+        first = np.clip(start, 1e-6, 1.0).ravel()
         found = self._solver(
-            x0=np.clip(start, 1e-6, 1.0).ravel(), lbx=0.0, ubx=upper.ravel(),
-            lbg=self._low, ubg=self._high,
-        )  # fmt: skip
-        values = np.array(found["x"]).reshape(self._shape)
+            x0=np.concatenate([first, self._to_shares @ first]),
+            lbx=0.0,
+            ubx=np.concatenate([upper.ravel(), np.ones(self._to_shares.shape[0])]),
+            lbg=self._low,
+            ubg=self._high,
+        )
+        values = np.array(found["x"]).ravel()[: upper.size].reshape(self._shape)
         posterior = np.clip(np.nan_to_num(values), 0.0, 1.0)
         sums = posterior.sum(axis=1, keepdims=True)
         out: Floats = np.where(sums > 0, posterior / np.where(sums > 0, sums, 1.0), start)
@@ -128,45 +142,78 @@ class LocalSolver:
 
     def violation(self, posterior: Floats) -> float:
         """The most any row of the program is missed by."""
-        rows = np.array(self._rows(posterior.ravel())).ravel()
+        flat = posterior.ravel()
+        rows = np.array(self._rows(np.concatenate([flat, self._to_shares @ flat]))).ravel()
         missed = np.maximum(self._low - rows, rows - self._high)
         return float(np.max(missed, initial=0.0))
 
-    def _impurity(
-        self, x: Any, blocks: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]
-    ) -> tuple[Any, Floats]:
-        """Impurity per person of the node under a split, and its group sizes."""
-        ca, m = self._ca, self._shape[1]
-        people = self.program.number[blocks].astype(float)
+
+class _Splits:
+    """The groups of every split that is compared, once each, and where their shares stand."""
+
+    def __init__(self, program: Program) -> None:
+        self._program, self._m = program, program.counts.shape[1]
+        self._parts: list[sparse.coo_array] = []
+        self._known: dict[tuple[bytes, bytes], tuple[slice, Floats]] = {}
+        self.n_shares = 0
+        for comparison in program.comparisons:
+            for groups in (comparison.candidate, comparison.chosen, _one_group(comparison)):
+                self._add(comparison.blocks, groups)
+
+    def _add(self, blocks: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]) -> None:
+        key = (blocks.tobytes(), groups.tobytes())
+        if key in self._known:
+            return
+        m = self._m
+        people = self._program.number[blocks].astype(float)
         n_groups = int(groups.max()) + 1
         sizes = np.bincount(groups, weights=people, minlength=n_groups).astype(np.float64)
         k = np.arange(m)
-        matrix = sparse.coo_array(
+        part = sparse.coo_array(
             (
                 np.repeat(people / sizes[groups], m),
-                (
-                    (groups[:, None] * m + k).ravel(),
-                    (blocks[:, None] * m + k).ravel(),
-                ),
+                ((groups[:, None] * m + k).ravel(), (blocks[:, None] * m + k).ravel()),
             ),
-            shape=(n_groups * m, x.shape[0]),
+            shape=(n_groups * m, len(self._program.number) * m),
         )
-        shares = ca.mtimes(_dm(ca, matrix), x)
-        weights = ca.DM(np.repeat(sizes / sizes.sum(), m))
-        if self.program.measure == "gini":
-            return 1 - ca.dot(weights, shares * shares), sizes
-        return -ca.dot(weights, shares * ca.log(shares + _TINY)), sizes
+        self._parts.append(part)
+        self._known[key] = (slice(self.n_shares, self.n_shares + n_groups * m), sizes)
+        self.n_shares += n_groups * m
 
-    def _better(self, x: Any, comparison: Comparison) -> Any:
-        """How much better the candidate is than the chosen split: must not be positive."""
-        other, sizes = self._impurity(x, comparison.blocks, comparison.candidate)
-        chosen, own = self._impurity(x, comparison.blocks, comparison.chosen)
-        if self.program.measure != "gain_ratio":
-            return chosen - other
-        whole, _ = self._impurity(x, comparison.blocks, np.zeros_like(comparison.blocks))
-        other_bits = float(split_information(sizes)) / sizes.sum()
-        own_bits = float(split_information(own)) / own.sum()
-        return (whole - other) * own_bits - (whole - chosen) * other_bits
+    def find(
+        self, blocks: npt.NDArray[np.int64], groups: npt.NDArray[np.int64]
+    ) -> tuple[slice, Floats]:
+        """Where the shares of a split stand, and its group sizes."""
+        return self._known[blocks.tobytes(), groups.tobytes()]
+
+    def matrix(self) -> sparse.csr_array:
+        """From blocks to shares."""
+        return sparse.csr_array(sparse.vstack(self._parts))
+
+
+def _one_group(comparison: Comparison) -> npt.NDArray[np.int64]:
+    return np.zeros_like(comparison.candidate)
+
+
+def _better(ca: Any, shares: Any, splits: _Splits, comparison: Comparison, measure: Measure) -> Any:
+    """How much better the candidate is than the chosen split: must not be positive."""
+
+    def impurity(groups: npt.NDArray[np.int64]) -> tuple[Any, Floats]:
+        where, sizes = splits.find(comparison.blocks, groups)
+        own = shares[where]
+        weights = ca.DM(np.repeat(sizes / sizes.sum(), own.shape[0] // len(sizes)))
+        if measure == "gini":
+            return 1 - ca.dot(weights, own * own), sizes
+        return -ca.dot(weights, own * ca.log(own + _TINY)), sizes
+
+    other, sizes = impurity(comparison.candidate)
+    chosen, own = impurity(comparison.chosen)
+    if measure != "gain_ratio":
+        return chosen - other
+    whole, _ = impurity(_one_group(comparison))
+    other_bits = float(split_information(sizes)) / sizes.sum()
+    own_bits = float(split_information(own)) / own.sum()
+    return (whole - other) * own_bits - (whole - chosen) * other_bits
 
 
 def _linear(program: Program) -> tuple[sparse.coo_array, Floats, Floats]:
@@ -211,5 +258,5 @@ def _linear(program: Program) -> tuple[sparse.coo_array, Floats, Floats]:
     return matrix, np.array(low), np.array(high)
 
 
-def _dm(ca: Any, matrix: sparse.coo_array) -> Any:
+def _dm(ca: Any, matrix: sparse.coo_array | sparse.csr_array) -> Any:
     return ca.DM(sparse.csc_matrix(matrix))
