@@ -27,6 +27,7 @@ from glassleak.schema import Schema
 IntArray = npt.NDArray[np.int64]
 # Pairing rows is quadratic in those that differ: fewer samples for longer tables.
 _MOST_PAIRED = 40_000
+_CLASS_COST = 0.01
 
 
 def attack_bagged(
@@ -84,53 +85,26 @@ def attack_bagged(
 
 def _choose(found: BaggedHistogram, *, central: bool) -> tuple[IntArray, IntArray, float]:
     """Profiles and classes of the answer, and its expected error under the samples."""
-    n_rows = found.evidence.n_rows
-    at = found.samples[found.best]
+    n_rows, n_classes = found.evidence.n_rows, len(found.evidence.classes)
     n_used = int(np.clip(_MOST_PAIRED // max(n_rows, 1), 10, len(found.samples)))
     used = np.unique(np.linspace(0, len(found.samples) - 1, n_used).astype(int))
     costs = level_costs([block.values for block in found.profiles.space.blocks])
     n_columns = found.profiles.space.n_columns
-    tables = [found.profiles.codes(found.profile[s]).astype(np.int64) for s in found.samples[used]]
-    best = found.profiles.codes(found.profile[at]).astype(np.int64)
-    if not central:
-        return (
-            found.profile[at], found.label[at], expected_error(best, tables, costs) / n_columns
-        )  # fmt: skip
-    centre = central_rows([*tables, best], found.groups.group, costs, len(tables))
-    profile = centre @ found.profiles.strides
-    label = _labels(found, profile)
-    return profile, label, expected_error(centre, tables, costs) / n_columns
 
+    def levels(at: IntArray) -> IntArray:
+        codes = found.profiles.codes(found.profile[at]).astype(np.int64)
+        return np.column_stack([codes, found.label[at]])
 
-def _labels(found: BaggedHistogram, profile: IntArray) -> IntArray:
-    """Classes for the central rows: those the samples give to equal profiles, best sample first.
-
-    Errors are about attributes, so the rows were chosen without looking at classes.
-    """
-    n_classes = len(found.evidence.classes)
-    n_samples = len(found.samples)
-    overall = np.bincount(found.label[found.samples].reshape(-1), minlength=n_classes)
-    pairs = found.profile * n_classes + found.label
-    seen, counts = np.unique(np.concatenate([pairs[s] for s in found.samples]), return_counts=True)
-    out = np.empty(len(profile), dtype=np.int64)
-    for p in np.unique(profile):
-        rows = np.flatnonzero(profile == p)
-        mean = np.zeros(n_classes)
-        for c in range(n_classes):
-            i = int(np.searchsorted(seen, p * n_classes + c))
-            if i < len(seen) and seen[i] == p * n_classes + c:
-                mean[c] = counts[i] / n_samples
-        if not mean.any():
-            mean = overall / overall.sum()
-        # Whole numbers of rows per class, as close to the means as they can be.
-        share = mean / mean.sum() * len(rows)
-        whole = np.floor(share + 1e-9).astype(np.int64)
-        for c in np.argsort(-(share - whole), kind="stable")[: len(rows) - int(whole.sum())]:
-            whole[c] += 1
-        out[rows] = np.repeat(np.arange(n_classes), whole)
-    pinned = found.groups.pinned
-    out[pinned >= 0] = pinned[pinned >= 0] % n_classes
-    return out
+    tables = [levels(at) for at in found.samples[used]]
+    answer = levels(found.samples[found.best])
+    if central:
+        # Errors are about attributes; of equally good pairs, those of the same class.
+        with_class = [*costs, _CLASS_COST * (1.0 - np.eye(n_classes))]
+        answer = central_rows([*tables, answer], found.groups.group, with_class, len(tables))
+    attributes = [np.ascontiguousarray(table[:, :-1]) for table in tables]
+    own = np.ascontiguousarray(answer[:, :-1])
+    error = expected_error(own, attributes, costs) / n_columns
+    return own @ found.profiles.strides, answer[:, -1], error
 
 
 def lacking_rows(found: BaggedHistogram, profile: IntArray, label: IntArray) -> int:

@@ -76,7 +76,7 @@ class Chain:
 
     def _round(self, beta: float, sweeps: int) -> None:
         for _ in range(sweeps):
-            self.kinds.fit(self._levels(), 2)
+            self.kinds.draw(self._levels(), self.rng)
             self.log_prior = self.kinds.log_density(self.places.levels)
             if len(self.moving):
                 order = self.rng.permutation(self.moving)
@@ -85,11 +85,15 @@ class Chain:
                     beta, self._seed(),
                 )  # fmt: skip
             if len(self.moving) > 1:
-                steps = min(150 * len(self.moving), _MOST_EXCHANGES)
+                steps = min(self._exchanges_per_row() * len(self.moving), _MOST_EXCHANGES)
                 exchange(
                     self.leaves, self.memory, self.places, self.log_prior, self.table, self.moving,
-                    beta, steps, self._seed(),
+                    beta, steps, 3 * len(self.moving), self._seed(),
                 )  # fmt: skip
+
+    def _exchanges_per_row(self) -> int:
+        # About as much time as drawing the row anew from all places takes.
+        return int(np.clip(len(self.places.label) // 20, 20, 150))
 
     def _levels(self) -> IntArray:
         levels: IntArray = self.places.levels[self.table.at]

@@ -29,7 +29,7 @@ IntArray = npt.NDArray[np.int64]
 Progress = Callable[[str, float], None]
 # A place is left out when a row there would cost the relaxation this much log-likelihood.
 _LOSS = 4.0
-_MOST_PLACES = 20_000
+_MOST_PLACES = 8_000
 _LEAST_PER_GROUP = 40
 _CHAINS = 2
 _LEVELS = 60
@@ -163,9 +163,12 @@ def _places(
     derivative = relaxed.derivative.reshape(-1)
     per_row = _distinct_per_row(evidence) * len(evidence.forest.trees)
     order = np.argsort(-derivative, kind="stable")
-    chosen = order[:_MOST_PLACES]
+    chosen = order[: _MOST_PLACES // 2]
     chosen = chosen[per_row * (derivative[chosen] - 1.0) > -_LOSS]
-    keep = [chosen, groups.pinned[groups.pinned >= 0]]
+    # Where many places explain the leaves alike, those with the largest shares are likeliest.
+    largest = np.argsort(-relaxed.share, kind="stable")[: _MOST_PLACES - len(chosen)]
+    likely = (relaxed.profile * n_classes + relaxed.label)[largest]
+    keep = [chosen, likely, groups.pinned[groups.pinned >= 0]]
     if len(groups.allowed) > 1 or not groups.allowed.all():
         # What is known about a row outweighs what the relaxation, which does not know it, says.
         profile, label = np.divmod(order, n_classes)

@@ -24,7 +24,8 @@ from glassleak.reconstruction.bagged._compile import compiled
 from glassleak.reconstruction.bagged._evidence import Evidence
 
 MIXED, COUNTS_ONLY, EMPTY = -1, -2, -3
-_SLOTS = 256
+# Values kept per mixed leaf, and in all.
+_LEAST_SLOTS, _MOST_SLOTS, _MOST_KEPT = 256, 4096, 1 << 20
 _FAR = -1e300
 
 
@@ -96,7 +97,10 @@ def leaves_of(evidence: Evidence, penalty: float) -> Leaves:
 def memory_for(leaves: Leaves) -> Memory:
     """An empty memory."""
     n = int(leaves.slot.max(initial=-1)) + 1
-    return Memory(np.full((n, _SLOTS), -1, dtype=np.int64), np.zeros((n, _SLOTS)))
+    slots = _LEAST_SLOTS
+    while slots < _MOST_SLOTS and 2 * slots * n <= _MOST_KEPT:
+        slots *= 2
+    return Memory(np.full((n, slots), -1, dtype=np.int64), np.zeros((n, slots)))
 
 
 def _ways(needed: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
@@ -130,10 +134,28 @@ def _fill_ways(out: Any, start: Any, top: int) -> None:
 
 @compiled
 def choose(lv: Leaves, h: int, d: int) -> Any:
-    """Logarithm of C(h, d), continued below d by the penalty."""
-    if h >= d:
-        return lv.log_factorial[h] - lv.log_factorial[h - d] - lv.log_factorial[d]
-    return -lv.penalty * (d - h)
+    """Logarithm of C(h, d) for d <= h."""
+    return lv.log_factorial[h] - lv.log_factorial[h - d] - lv.log_factorial[d]
+
+
+@compiled
+def _repaired(lv: Leaves, g: int, held: Any, rows: Any) -> int:
+    """Copy the leaf's rows to `rows`, add the fewest that explain its figures; how many."""
+    room = 0
+    lack = 0
+    for c in range(lv.draws.shape[1]):
+        n = lv.draws[g, c]
+        rows[c] = held[g, c]
+        if n > 0 and rows[c] == 0:
+            rows[c] = 1
+            lack += 1
+        room += min(rows[c], n)
+    for c in range(lv.draws.shape[1]):
+        while room < lv.distinct[g] and rows[c] < lv.draws[g, c]:
+            rows[c] += 1
+            room += 1
+            lack += 1
+    return lack
 
 
 @compiled
@@ -149,20 +171,27 @@ def _log_add(a: float, b: float) -> Any:
 def mixed_value(lv: Leaves, g: int, held: Any) -> Any:
     """The leaf's term when several classes were drawn: the split of d summed out."""
     d = lv.distinct[g]
+    rows = np.empty(lv.draws.shape[1], np.int64)
+    lack = _repaired(lv, g, held, rows)
     last = 0
     for c in range(lv.draws.shape[1]):
         if lv.draws[g, c] > 0:
             last = c
     current = np.full(d + 1, _FAR)
-    current[0] = 0.0
+    first = True
     for c in range(last):
         n = lv.draws[g, c]
         if n == 0:
             continue
-        following = np.full(d + 1, _FAR)
         at = lv.ways_start[n]
-        for b in range(1, min(n, d) + 1):
-            term = choose(lv, held[g, c], b) + lv.ways[at + b]
+        if first:
+            for b in range(1, min(n, d, rows[c]) + 1):
+                current[b] = choose(lv, rows[c], b) + lv.ways[at + b]
+            first = False
+            continue
+        following = np.full(d + 1, _FAR)
+        for b in range(1, min(n, d, rows[c]) + 1):
+            term = choose(lv, rows[c], b) + lv.ways[at + b]
             for a in range(d - b + 1):
                 if current[a] > _FAR:
                     following[a + b] = _log_add(following[a + b], current[a] + term)
@@ -170,11 +199,16 @@ def mixed_value(lv: Leaves, g: int, held: Any) -> Any:
     # Of the last class only the number that completes d is needed.
     n = lv.draws[g, last]
     at = lv.ways_start[n]
-    total = _FAR
-    for b in range(1, min(n, d) + 1):
-        if current[d - b] > _FAR:
-            total = _log_add(total, current[d - b] + choose(lv, held[g, last], b) + lv.ways[at + b])
-    return total
+    top = min(n, d, rows[last])
+    high = _FAR
+    for b in range(1, top + 1):
+        current[d - b] += choose(lv, rows[last], b) + lv.ways[at + b]
+        high = max(high, current[d - b])
+    total = 0.0
+    for b in range(1, top + 1):
+        if current[d - b] > high - 40.0:
+            total += math.exp(current[d - b] - high)
+    return high + math.log(total) - lv.penalty * lack
 
 
 @compiled
@@ -199,7 +233,7 @@ def leaf_value(lv: Leaves, memory: Memory, g: int, held: Any) -> Any:
         if lv.draws[g, c] > 0:
             key = key * 1048583 + held[g, c]
     s = lv.slot[g]
-    where = (key ^ (key >> 17)) & (_SLOTS - 1)
+    where = ((key * np.int64(0x1E3779B97F4A7C15)) >> 40) & (memory.key.shape[1] - 1)
     if memory.key[s, where] != key:
         memory.value[s, where] = mixed_value(lv, g, held)
         memory.key[s, where] = key

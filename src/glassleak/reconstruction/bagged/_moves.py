@@ -105,22 +105,31 @@ def total_value(lv: Leaves, memory: Memory, held: Any) -> Any:
 
 
 @compiled
-def leaf_steps(lv: Leaves, memory: Memory, held: Any, come: Any, go: Any, g: int) -> None:
-    """Note what one row more, or one less, of each class would change in leaf `g`."""
-    for c in range(held.shape[1]):
-        come[g, c] = step_value(lv, memory, g, c, 1, held)
-        go[g, c] = step_value(lv, memory, g, c, -1, held) if held[g, c] > 0 else 0.0
-
-
-@compiled
-def _place_row(
-    lv: Leaves, memory: Memory, places: Places, held: Any, come: Any, go: Any, a: int, sign: int
-) -> None:
+def _place_row(places: Places, held: Any, come: Any, go: Any, a: int, sign: int) -> None:
+    """Shift a row in or out; what was noted about its leaves is void."""
     c = places.label[a]
     for t in range(places.leaf.shape[1]):
         g = places.leaf[a, t]
         held[g, c] += sign
-        leaf_steps(lv, memory, held, come, go, g)
+        for e in range(held.shape[1]):
+            come[g, e] = np.nan
+            go[g, e] = np.nan
+
+
+@compiled
+def _comes(lv: Leaves, memory: Memory, held: Any, come: Any, g: int, c: int) -> Any:
+    """What one row more of class `c` changes in leaf `g`, noted for the next time."""
+    if np.isnan(come[g, c]):
+        come[g, c] = step_value(lv, memory, g, c, 1, held)
+    return come[g, c]
+
+
+@compiled
+def _goes(lv: Leaves, memory: Memory, held: Any, go: Any, g: int, c: int) -> Any:
+    """The same for one row less."""
+    if np.isnan(go[g, c]):
+        go[g, c] = step_value(lv, memory, g, c, -1, held)
+    return go[g, c]
 
 
 @compiled
@@ -156,24 +165,37 @@ def two_rows(
             if gb == gb2 and cb == cb2:
                 continue
             if gb != gb2:
-                total += go[gb, cb] + come[gb2, cb2]
+                total += _goes(lv, memory, held, go, gb, cb) + _comes(
+                    lv, memory, held, come, gb2, cb2
+                )
                 continue
         elif gb == gb2 and cb == cb2:
             if ga != ga2:
-                total += go[ga, ca] + come[ga2, ca2]
+                total += _goes(lv, memory, held, go, ga, ca) + _comes(
+                    lv, memory, held, come, ga2, ca2
+                )
                 continue
         elif ga == gb2 and ca == cb2:
             if gb == ga2 and cb == ca2:
                 continue
             if gb != ga2:
-                total += go[gb, cb] + come[ga2, ca2]
+                total += _goes(lv, memory, held, go, gb, cb) + _comes(
+                    lv, memory, held, come, ga2, ca2
+                )
                 continue
         elif gb == ga2 and cb == ca2:
             if ga != gb2:
-                total += go[ga, ca] + come[gb2, cb2]
+                total += _goes(lv, memory, held, go, ga, ca) + _comes(
+                    lv, memory, held, come, gb2, cb2
+                )
                 continue
         elif ga != gb and ga2 != gb2 and ga != ga2 and ga != gb2 and gb != ga2 and gb != gb2:
-            total += go[ga, ca] + go[gb, cb] + come[ga2, ca2] + come[gb2, cb2]
+            total += (
+                _goes(lv, memory, held, go, ga, ca)
+                + _goes(lv, memory, held, go, gb, cb)
+                + _comes(lv, memory, held, come, ga2, ca2)
+                + _comes(lv, memory, held, come, gb2, cb2)
+            )
             continue
         total += _in_turn(lv, memory, held, ga, ca, gb, cb, ga2, ca2, gb2, cb2)
     return total
@@ -182,17 +204,18 @@ def two_rows(
 @compiled
 def exchange(
     lv: Leaves, memory: Memory, places: Places, log_prior: Any, table: Table, moving: Any,
-    beta: float, steps: int, seed: int,
+    beta: float, steps: int, enough: int, seed: int,
 ) -> int:  # fmt: skip
-    """Let two random rows exchange some attributes, `steps` times; how many times they did."""
+    """Let two random rows exchange some attributes, `steps` times or `enough` accepted ones.
+
+    Returns how many times they did.
+    """
     np.random.seed(seed)  # noqa: NPY002 - the generator that compiled code has
     at, held, group, allowed = table.at, table.held, table.group, table.allowed
     n_moving, n_levels = len(moving), places.levels.shape[1]
     differ = np.empty(n_levels, np.int64)
     accepted = 0
-    come, go = np.zeros(held.shape), np.zeros(held.shape)
-    for g in range(held.shape[0]):
-        leaf_steps(lv, memory, held, come, go, g)
+    come, go = np.full(held.shape, np.nan), np.full(held.shape, np.nan)
     leaf, label = places.leaf, places.label
     for _ in range(steps):
         i = moving[np.random.randint(n_moving)]  # noqa: NPY002
@@ -231,12 +254,14 @@ def exchange(
         gain = two_rows(lv, memory, leaf, label, held, come, go, a, b, a2, b2)
         gain += log_prior[a2] + log_prior[b2] - log_prior[a] - log_prior[b]
         if gain >= 0.0 or np.random.random() < math.exp(beta * gain):  # noqa: NPY002
-            _place_row(lv, memory, places, held, come, go, a, -1)
-            _place_row(lv, memory, places, held, come, go, b, -1)
-            _place_row(lv, memory, places, held, come, go, a2, 1)
-            _place_row(lv, memory, places, held, come, go, b2, 1)
+            _place_row(places, held, come, go, a, -1)
+            _place_row(places, held, come, go, b, -1)
+            _place_row(places, held, come, go, a2, 1)
+            _place_row(places, held, come, go, b2, 1)
             at[i], at[j] = a2, b2
             accepted += 1
+            if accepted >= enough:
+                break
     return accepted
 
 

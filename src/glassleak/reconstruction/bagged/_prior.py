@@ -42,20 +42,47 @@ class Kinds:
         overall = np.bincount(column.reshape(-1), minlength=int(self.start[-1]))
         overall_share = (overall + spread) / (n_rows + 1.0)
         for _ in range(iterations):
-            size = self.share.sum(axis=0)
-            held = np.empty_like(self.log_level)
-            for k in range(self.n_kinds):
-                weight = np.repeat(self.share[:, k], column.shape[1])
-                held[k] = np.bincount(
-                    column.reshape(-1), weights=weight, minlength=int(self.start[-1])
-                )
+            held, size = self._totals(column, self.share)
             smooth = (held + _SMOOTHING * overall_share) / (size[:, None] + _SMOOTHING)
             self.log_level = np.log(smooth)
             self.log_weight = np.log((size + 1.0) / (n_rows + self.n_kinds))
-            by_kind = self._by_kind(levels)
-            top = by_kind.max(axis=1, keepdims=True)
-            self.share = np.exp(by_kind - top)
-            self.share /= self.share.sum(axis=1, keepdims=True)
+            self.share = self._shares(levels)
+
+    def draw(self, levels: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
+        """One Gibbs step given the rows: their kinds, then every kind's levels, then its weight.
+
+        Shares fitted to the table would make it look surer than it is: they would confirm it.
+        """
+        n_rows = len(levels)
+        column = levels + self.start[:-1]
+        steps = np.cumsum(self._shares(levels), axis=1)
+        kind = (rng.random((n_rows, 1)) > steps[:, :-1]).sum(axis=1)
+        member = np.zeros((n_rows, self.n_kinds))
+        member[np.arange(n_rows), kind] = 1.0
+        held, size = self._totals(column, member)
+        spread = 1.0 / np.repeat(self.sizes, self.sizes)
+        overall_share = (held.sum(axis=0) + spread) / (n_rows + 1.0)
+        drawn = rng.standard_gamma(held + _SMOOTHING * overall_share) + 1e-300
+        sums = np.add.reduceat(drawn, self.start[:-1], axis=1)
+        self.log_level = np.log(drawn / np.repeat(sums, self.sizes, axis=1))
+        self.log_weight = np.log(rng.dirichlet(size + 1.0) + 1e-300)
+
+    def _totals(
+        self, column: npt.NDArray[np.int64], share: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Rows per kind and level, and per kind, when rows belong to kinds by `share`."""
+        held = np.empty((self.n_kinds, int(self.start[-1])))
+        for k in range(self.n_kinds):
+            weight = np.repeat(share[:, k], column.shape[1])
+            held[k] = np.bincount(column.reshape(-1), weights=weight, minlength=held.shape[1])
+        return held, share.sum(axis=0)
+
+    def _shares(self, levels: npt.NDArray[np.int64]) -> FloatArray:
+        """How probably each row is of each kind."""
+        by_kind = self._by_kind(levels)
+        out: FloatArray = np.exp(by_kind - by_kind.max(axis=1, keepdims=True))
+        out /= out.sum(axis=1, keepdims=True)
+        return out
 
     def log_density(self, levels: npt.NDArray[np.int64]) -> FloatArray:
         """Logarithm of the probability of each line of `levels`."""
