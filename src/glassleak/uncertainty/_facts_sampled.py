@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
 
 from glassleak.uncertainty._facts_questions import Questions
 from glassleak.uncertainty._facts_share import Judge
@@ -32,6 +31,8 @@ class Hits:
 
 def draw_tables(judge: Judge, questions: Questions, draws: int, seed: int) -> Hits:
     """Draw values of one attribute for all rows, uniformly, and check every split of it."""
+    from scipy.stats import beta
+
     tree, counts = judge.tree, judge.counts
     rng = np.random.default_rng(seed)
     n_levels, n_classes = questions.allowed.shape[1], counts.shape[1]

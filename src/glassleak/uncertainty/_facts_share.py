@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.signal import convolve
-from scipy.special import xlogy
-from scipy.stats import binom
 
 from glassleak.models import Exact, Tree
 from glassleak.uncertainty._facts_gate import LearnerFacts, Measure
@@ -49,6 +46,8 @@ class Share:
 
 def score(low: FloatArray, high: FloatArray, measure: Measure) -> FloatArray:
     """How good splits are (larger is better); the last axis is the class."""
+    from scipy.special import xlogy
+
     left, right = low.sum(axis=-1), high.sum(axis=-1)
     if measure == "gini":
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,6 +132,9 @@ def share_of(judge: Judge, questions: Questions, q: int) -> Share:
 
 def _leaf(questions: Questions, q: int, node: int, own: IntArray) -> FloatArray | float:
     """Distribution of the rows per class that go left in a leaf."""
+    # Imported here: importing glassleak should not take as long as importing statistics.
+    from scipy.stats import binom
+
     if math.prod(int(n) + 1 for n in own) > _MAX_WORK:
         return 1.0
     allowed = questions.allowed[node]
@@ -146,6 +148,8 @@ def _leaf(questions: Questions, q: int, node: int, own: IntArray) -> FloatArray 
 
 def _together(one: FloatArray | float, two: FloatArray | float) -> FloatArray | float:
     """Distribution of the sum; only its total where that would take too long."""
+    from scipy.signal import convolve
+
     if isinstance(one, float) or isinstance(two, float) or one.size * two.size > _MAX_WORK:
         return _total(one) * _total(two)
     return np.asarray(convolve(one, two, method="direct"))
