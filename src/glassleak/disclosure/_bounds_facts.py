@@ -47,7 +47,7 @@ class Question:
     ----------
     node : int
     members : int array
-        The groups of people (positions) under the node.
+        The groups of people (positions) under the node; consecutive numbers.
     code : int array
         Rank of the column's value for every member, 0, 1, …; all ranks occur.
     size : int array

@@ -58,13 +58,11 @@ class Swaps:
         self.questions = [q for own in nodes.questions.values() for q in own]
         number = {id(question): i for i, question in enumerate(self.questions)}
         self.own = {node: [number[id(q)] for q in own] for node, own in nodes.questions.items()}
-        # Of every question: the histogram, by how much it is broken, and the members' ranks.
+        # Of every question: the histogram, by how much it is broken, and the first member.
         self.histogram: list[IntArray] = [np.empty((0, 0), np.int64)] * len(number)
         self.excess = [0.0] * len(number)
         self.broken: set[int] = set()
-        self.rank = [
-            dict(zip(q.members.tolist(), q.code.tolist(), strict=True)) for q in self.questions
-        ]
+        self.start_of = [int(q.members[0]) for q in self.questions]
         self.least = np.full_like(table, np.iinfo(np.int64).max)
         self.most = np.full_like(table, -1)
         self.start(table)
@@ -137,7 +135,8 @@ class Swaps:
         new: list[tuple[int, IntArray, float]] = []
         for node in self.nodes.paths[int(self.leaf[one])]:
             for i in self.own.get(node, ()):
-                first, second = self.rank[i][one], self.rank[i][other]
+                code, start = self.questions[i].code, self.start_of[i]
+                first, second = int(code[one - start]), int(code[other - start])
                 if first == second:
                     continue
                 histogram = self.histogram[i].copy()
