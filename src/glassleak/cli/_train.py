@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="budget; less is more private (default: %(default)g)")  # fmt: skip
     parser.add_argument("--length", type=int, default=4, metavar="RULES",
                         help="rules before the default one (default: %(default)d)")  # fmt: skip
-    parser.add_argument("--width", type=int, default=2, choices=(1, 2),
+    parser.add_argument("--width", type=int, default=2, metavar="1|2",
                         help="most conditions in a rule (default: %(default)d)")  # fmt: skip
     parser.add_argument("--criterion", choices=("errors", "gini"), default="errors",
                         help="what rules should make small (default: %(default)s)")  # fmt: skip

@@ -8,7 +8,6 @@ import pandas as pd
 
 from glassleak import datasets
 from glassleak.errors import DatasetUnavailableError
-from glassleak.learners import ID3Classifier
 from glassleak.models import MultiwayTree
 from glassleak.papers.maxent._setting import QUASI_IDENTIFIERS, SENSITIVE, STOPS, Measure, Size
 from glassleak.readers import read
@@ -34,6 +33,9 @@ def people() -> pd.DataFrame:
 @functools.cache
 def tree(measure: Measure, size: Size = "paper") -> MultiwayTree:
     """The tree that predicts education from the quasi-identifiers."""
+    # Listing the papers must not load scikit-learn.
+    from glassleak.learners import ID3Classifier
+
     stops = STOPS[measure] if size == "paper" else {}
     table = people()
     learner = ID3Classifier(measure, **stops)  # type: ignore[arg-type]
