@@ -38,7 +38,20 @@ def notes(results: Mapping[Run, Record], options: Options) -> tuple[str, ...]:
         "The paper does not say when its trees stop growing, nor how it breaks ties, so ours are "
         "of about the same size and not the same."
     )
+    for run, record in results.items():
+        if record["status"] == "partial":
+            lines.append(
+                f"{run.label}: not finished within {record['budget_seconds']:g} s; some split is "
+                f"still better than the chosen one by {record['violation']:.2g} per person."
+            )
     missing = {record["reason"] for record in results.values() if record.get("reason")}
     if options.preset == "quick" and any(run.implicit for run in results):
         lines.append(_LEFT_OUT)
     return (*lines, *sorted(missing))
+
+
+def kind_of(record: Record) -> str:
+    """What vouches for a run's estimate, in words."""
+    if "kind" not in record:
+        return str(record["reason"])
+    return f"{record['kind']}, not finished" if record["status"] == "partial" else record["kind"]

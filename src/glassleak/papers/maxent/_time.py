@@ -12,7 +12,7 @@ from glassleak.papers._run_log import Record
 from glassleak.papers._sheet import Column, Sheet
 from glassleak.papers.maxent._execute import carry_out
 from glassleak.papers.maxent._expected import CONSTRAINTS
-from glassleak.papers.maxent._notes import notes
+from glassleak.papers.maxent._notes import kind_of, notes
 from glassleak.papers.maxent._setting import MEASURES, TITLES, Level, Run, run_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _row(case: str, run: Run, record: Record) -> dict[str, Any]:
         "tree": TITLES[run.measure],
         "case": case,
         "seconds": record["seconds"] if record["seconds"] is not None else record["status"],
-        "kind": record.get("kind", record.get("reason")),
+        "kind": kind_of(record),
         "starts": run.starts,
         "peak_mb": record.get("peak_mb"),
         "paper_mb": CONSTRAINTS[run.measure].memory_gb * 1000 if paper else None,
