@@ -182,7 +182,7 @@ def _resample(
             continue
         share = len(piece.unknowns) / sum(len(o.component.unknowns) for o in found[i:])
         drawn = sample_solutions(
-            piece.matrix, piece.target, piece.lower, piece.upper, len(samples),
+            piece.matrix, piece.target, system.lower[piece.unknowns], piece.upper, len(samples),
             deadline=time.monotonic() + _RESAMPLING_SHARE * left * share, seed=seed + 1,
             start=one.samples[-1], weight=own,
             progress=lambda step, done: tell(step, 0.8 + 0.1 * done),

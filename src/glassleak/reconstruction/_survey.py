@@ -93,8 +93,9 @@ def survey(
         # needs about as long again.
         weighed = len(piece.unknowns) / sum(len(one.unknowns) for one in pieces[i:])
         share = _SURVEY_SHARE * max(0.0, deadline - now) * weighed
+        # Only rows known besides the model stay put: rows that must be somewhere may be any rows.
         drawn = sample_solutions(
-            piece.matrix, piece.target, piece.lower, piece.upper, n_samples,
+            piece.matrix, piece.target, system.lower[piece.unknowns], piece.upper, n_samples,
             deadline=now + _SAMPLING_SHARE * share, seed=seed, start=solution.x,
             weight=weight[piece.unknowns],
             progress=lambda step, done: tell(step, 0.6 + 0.1 * done),

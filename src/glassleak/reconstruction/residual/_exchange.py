@@ -59,7 +59,8 @@ def scarcest(
     best, fewest = -1, np.int64(1) << 60
     for t in range(n_touched):
         e = touched[t]
-        if left[e] > 0 and count[e] < fewest:
+        # Ties by number, so that the order of the search does not depend on the present table.
+        if left[e] > 0 and (count[e] < fewest or (count[e] == fewest and e < best)):
             best, fewest = e, count[e]
     return best if fewest > 0 else -1
 
