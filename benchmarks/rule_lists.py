@@ -155,20 +155,24 @@ def _leakage(name: str, X: pd.DataFrame, y: np.ndarray, length: int, schema: Any
 def _trees(name: str, X: np.ndarray, y: np.ndarray) -> bool:
     agree = True
     OptimalTreeClassifier(3, tie_break="least_leaky").fit(X[:200], y[:200])
-    for depth in (2, 3, 4):
+    for depth in (2, 3, 4, 5):
+        one, one_seconds = _timed(lambda d=depth: OptimalTreeClassifier(d).fit(X, y))
         ours, seconds = _timed(
             lambda d=depth: OptimalTreeClassifier(d, tie_break="least_leaky").fit(X, y)
         )
         low, high = ours.ties_.dist_g_range
+        agree = agree and one.certificate_.errors == ours.certificate_.errors
         line = (
-            f"{name}: trees of depth {depth}: {ours.ties_.n_models:,} optimal, Dist_G {low:.4f} to "
-            f"{high:.4f} ({seconds:.2f} s)"
+            f"{name}: trees of depth {depth}: one in {one_seconds:.2f} s; {ours.ties_.n_models:,} "
+            f"optimal, Dist_G {low:.4f} to {high:.4f} ({seconds:.2f} s)"
         )
         try:
-            theirs, their_seconds = _timed(lambda d=depth: OptimalTreeClassifier(d).fit(X, y))
+            theirs, their_seconds = _timed(
+                lambda d=depth: OptimalTreeClassifier(d, solver="streed").fit(X, y)
+            )
         except ImportError:
             print(line)
             continue
         agree = agree and theirs.certificate_.errors == ours.certificate_.errors
-        print(f"{line}; STreeD finds one in {their_seconds:.2f} s")
+        print(f"{line}; STreeD {their_seconds:.2f} s, ratio {their_seconds / one_seconds:.1f}")
     return agree

@@ -17,10 +17,11 @@ LEARNERS = [
     GreedyRuleListClassifier(max_width=2),
     OptimalRuleListClassifier(),
     OptimalRuleListClassifier(max_length=3, tie_break="least_leaky"),
+    OptimalTreeClassifier(),
     OptimalTreeClassifier(max_depth=2, tie_break="least_leaky"),
 ]
 if importlib.util.find_spec("pystreed"):
-    LEARNERS.append(OptimalTreeClassifier())
+    LEARNERS.append(OptimalTreeClassifier(solver="streed"))
 
 
 @parametrize_with_checks(LEARNERS)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import glassleak as gl
 from glassleak.errors import BudgetExhaustedError, MissingExtraError
-from glassleak.learners import OptimalTreeClassifier
+from glassleak.learners import OptimalTreeClassifier, _tree_search
 
 pytest.importorskip("pystreed")
 
@@ -64,19 +64,71 @@ def test_all_optimal_trees_by_brute_force(seed, n, d, classes, depth, least, pri
 @pytest.mark.parametrize("price", [0.0, 0.01])
 def test_both_solvers_agree(seed, depth, price):
     X, y = table(seed, 300, 6, 2 + seed % 2)
+    ways = [{"solver": "streed"}, {"solver": "own"}, {"tie_break": "least_leaky"}]
     found = [
-        OptimalTreeClassifier(depth, 0.02, regularization=price, tie_break=tie).fit(X, y)
-        for tie in ("solver", "least_leaky")
+        OptimalTreeClassifier(depth, 0.02, regularization=price, **way).fit(X, y) for way in ways
     ]
-    assert found[0].certificate_.status == "optimal"
-    assert found[0].certificate_.objective == pytest.approx(found[1].certificate_.objective)
+    assert {fitted.certificate_.status for fitted in found} == {"optimal"}
+    for fitted in found:
+        assert fitted.certificate_.objective == pytest.approx(found[0].certificate_.objective)
+        assert fitted.certificate_.lower_bound == fitted.certificate_.objective
 
 
-def test_what_is_published_is_the_tree_and_nothing_else(tmp_path):
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(20, 300), d=st.integers(2, 7),
+    classes=st.integers(2, 3), depth=st.integers(3, 5), least=st.integers(1, 20),
+    price=st.sampled_from([0.0, 0.5, 2.0]),
+)  # fmt: skip
+def test_deeper_trees_against_a_plain_recursion(seed, n, d, classes, depth, least, price):
+    X, y = table(seed, n, d, classes)
+    known: dict[tuple[bytes, int], float] = {}
+
+    def cheapest(here: np.ndarray, k: int) -> float:
+        key = (here.tobytes(), k)
+        if key not in known:
+            best = float(here.sum() - np.bincount(y[here]).max())
+            for j in range(d if k else 0):
+                low, high = here & (X[:, j] == 0), here & (X[:, j] == 1)
+                if min(low.sum(), high.sum()) >= least:
+                    best = min(best, price + cheapest(low, k - 1) + cheapest(high, k - 1))
+            known[key] = best
+        return known[key]
+
+    monkeypatch = pytest.MonkeyPatch()
+    with monkeypatch.context() as patch:
+        patch.setattr(_tree_search, "_ROOM", 2)
+        patch.setattr(_tree_search, "_SLICE", 500)
+        fitted = OptimalTreeClassifier(depth, least, regularization=price / n).fit(X, y)
+    assert fitted.certificate_.status == "optimal"
+    assert fitted.certificate_.objective * n == pytest.approx(cheapest(np.ones(n, bool), depth))
+    leaves = fitted.counts_[fitted.feature_ < 0].sum(axis=1)
+    assert len(leaves) == 1 or leaves.min() >= least
+
+
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(30, 300), d=st.integers(4, 7),
+    room=st.sampled_from([1, 2, 5, 20, 60]),
+)  # fmt: skip
+def test_an_interrupted_search_has_a_tree_and_true_bounds(seed, n, d, room):
+    X, y = table(seed, n, d)
+    whole = OptimalTreeClassifier(4, 2).fit(X, y).certificate_
+    monkeypatch = pytest.MonkeyPatch()
+    with monkeypatch.context() as patch:
+        patch.setattr(_tree_search, "_ROOM", room)
+        patch.setattr(_tree_search.TreeSearch, "_grow", lambda _: False)
+        fitted = OptimalTreeClassifier(4, 2).fit(X, y)
+    proof = fitted.certificate_
+    assert proof.lower_bound <= whole.objective + 1e-12 <= proof.objective + 2e-12
+    assert proof.status == "budget" or proof.errors == whole.errors
+    assert proof.errors == (fitted.predict(X) != y).sum()
+
+
+@pytest.mark.parametrize("solver", ["own", "streed"])
+def test_what_is_published_is_the_tree_and_nothing_else(tmp_path, solver):
     import skops.io
 
     X, y = table(1, 500, 6)
-    fitted = OptimalTreeClassifier(3).fit(X, y)
+    fitted = OptimalTreeClassifier(3, solver=solver).fit(X, y)
     model = gl.read(fitted)
     assert model == fitted.to_model()
     leaves = fitted.apply(X)
@@ -106,8 +158,8 @@ def test_without_the_extra_the_error_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pystreed", None)
     X, y = table(0, 60, 3)
     with pytest.raises(MissingExtraError, match=r"glassleak\[optimal\]"):
-        OptimalTreeClassifier(2).fit(X, y)
-    OptimalTreeClassifier(2, tie_break="least_leaky").fit(X, y)
+        OptimalTreeClassifier(2, solver="streed").fit(X, y)
+    OptimalTreeClassifier(2).fit(X, y)
 
 
 def test_a_budget_that_ends():

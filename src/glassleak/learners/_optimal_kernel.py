@@ -143,7 +143,7 @@ def without(problem: Any, rows: Any, n_rows: int, rule: int, out: Any) -> int:
 
 
 @compiled
-def _settle(memory: Any, entry: int, k: int, low: int, high: int, rule: int) -> None:
+def settle(memory: Any, entry: int, k: int, low: int, high: int, rule: int) -> None:
     """Note ``low <= f(entry, k) <= high``; fewer rules do no better, more rules no worse."""
     for j in range(k + 1):
         if low > memory.low[entry, j]:
@@ -165,7 +165,7 @@ def _back(memory: Any, frames: Any, depth: int, k: int) -> None:
 
 
 @compiled
-def _sort(values: Any, size: int) -> None:
+def sort(values: Any, size: int) -> None:
     """Sort the first `size` values in place (a shell sort: numpy's takes long to compile)."""
     gap = size // 2
     while gap > 0:
@@ -194,8 +194,8 @@ def _open(
         people += totals[c]
         largest = max(largest, totals[c])
     floor = totals[n_classes]
-    _settle(memory, entry, memory.low.shape[1] - 1, floor, INFINITE, -1)
-    _settle(memory, entry, 0, floor, people - largest, -1)
+    settle(memory, entry, memory.low.shape[1] - 1, floor, INFINITE, -1)
+    settle(memory, entry, 0, floor, people - largest, -1)
     best, best_rule = memory.high[entry, k], memory.choice[entry, k]
     found = 0
     for r in range(problem.captures.shape[1]):
@@ -218,7 +218,7 @@ def _open(
             frames.queue[depth, found] = bound * _RULES + r
             frames.errors[depth, r] = errors
             found += 1
-    _sort(frames.queue[depth], found)
+    sort(frames.queue[depth], found)
     frames.n_rules[depth] = found
     frames.at[depth] = 0
     frames.best[depth] = best
@@ -280,7 +280,7 @@ def advance(
             continue
         # Every last rule has been tried, so that one is known exactly.
         low = frames.best[depth] if k == 1 else aim
-        _settle(memory, frames.entry[depth], k, low, frames.best[depth], frames.best_rule[depth])
+        settle(memory, frames.entry[depth], k, low, frames.best[depth], frames.best_rule[depth])
         if depth == 0:
             return DONE
         control[DEPTH] = depth - 1
@@ -302,6 +302,6 @@ def unwind(memory: Any, frames: Any, length: int) -> None:
                 below = memory.low[frames.entry[depth + 1], k - 1]
                 bound = max(bound, frames.errors[depth, frames.queue[depth, i] % _RULES] + below)
             low = min(low, bound)
-        _settle(memory, frames.entry[depth], k, low, frames.best[depth], frames.best_rule[depth])
+        settle(memory, frames.entry[depth], k, low, frames.best[depth], frames.best_rule[depth])
         if depth > 0:
             _back(memory, frames, depth - 1, k)

@@ -107,7 +107,7 @@ class Search:
             captures=np.ascontiguousarray(captures, dtype=np.uint8),
             counts=self.points.counts.astype(np.int32),
             floor=self.points.floor.astype(np.int32),
-            keys=_words(bits),
+            keys=packed_words(bits),
         )
         # Per entry: its key, three numbers per length, and its places in the index; while memory
         # grows, the old one is still there.
@@ -259,7 +259,7 @@ def _frames(max_length: int, n_points: int, n_rules: int) -> Frames:
     )
 
 
-def _words(bits: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+def packed_words(bits: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """Pack each line of `bits` into 64-bit words."""
     width = max(1, -(-bits.shape[1] // 64)) * 64
     padded = np.zeros((len(bits), width), dtype=bool)

@@ -8,20 +8,37 @@ their number follow from the same recursion.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from glassleak.errors import SchemaError
-from glassleak.learners._compiled import compiled
+from glassleak.learners._optimal_kernel import (
+    DEPTH,
+    ENTERING,
+    FULL,
+    PAUSED,
+    Memory,
+    Problem,
+    key_of,
+    reindex,
+    settle,
+    slot_of,
+)
 from glassleak.learners._optimal_problem import Points
-from glassleak.learners._optimal_search import OutOfBudgetError, Rows
+from glassleak.learners._optimal_search import OutOfBudgetError, Rows, packed_words
 from glassleak.learners._profiles import Profiles, Region
+from glassleak.learners._tree_kernel import TreeFrames, advance, one_split
 
 _SAME = 1e-9
+# About a twentieth of a second of work between two looks at the clock.
+_SLICE = 30_000_000
+# Sets of points there is room for at first.
+_ROOM = 1024
 
 
 @dataclass(frozen=True)
@@ -65,71 +82,128 @@ class TreeSearch:
     ----------
     points : Points
         Their literals are the questions a tree may ask, one per cut ("above").
+    max_depth : int
     least : int
         Fewest rows in a leaf.
     price : float
         Cost of a split, in rows.
     deadline : float
-        ``time.monotonic()`` at which `OutOfBudgetError` is raised.
+        ``time.monotonic()`` at which to stop.
+    memory_bytes : int
+        Most memory for sets of points remembered.
     """
 
-    def __init__(self, points: Points, least: int, price: float, deadline: float) -> None:
+    def __init__(
+        self, points: Points, max_depth: int, least: int, price: float, deadline: float,
+        memory_bytes: int = 1_000_000_000,
+    ) -> None:  # fmt: skip
         self.points = points
+        self.max_depth = max_depth
         self.least = least
         self.price = price
         self.deadline = deadline
-        self.holds = np.ascontiguousarray(points.holds, dtype=np.uint8)
-        self.counts = points.counts.astype(np.int64)
-        self.floor = points.floor
-        self._costs: dict[tuple[bytes, int], float] = {}
+        # A set of points that splits select is known by the answers that occur in it.
+        self._problem = Problem(
+            captures=np.ascontiguousarray(points.holds, dtype=np.uint8),
+            counts=points.counts.astype(np.int32),
+            floor=points.floor.astype(np.int32),
+            keys=packed_words(np.hstack([points.holds, ~points.holds])),
+        )
+        each = 8 * self._problem.keys.shape[1] + 20 * (max_depth + 1) + 32
+        self._most = max(_ROOM, memory_bytes * 3 // 4 // each)
+        self._memory = _memory(min(_ROOM, self._most), self._problem.keys.shape[1], max_depth)
+        self._frames = _frames(max_depth, *points.holds.shape)
         self._ties: dict[tuple[Region, int], TreeTies] = {}
 
     @property
     def everything(self) -> Rows:
         """All points."""
-        return np.arange(len(self.counts), dtype=np.int32)
+        return np.arange(len(self.points.counts), dtype=np.int32)
 
     def cost(self, rows: Rows, depth: int) -> float:
-        """``f(rows, depth)``."""
-        members = np.zeros(len(self.counts), dtype=bool)
-        members[rows] = True
-        key = (np.packbits(members).tobytes(), depth)
-        if key not in self._costs:
-            self._costs[key] = self._cost(rows, depth)
-        return self._costs[key]
+        """``f(rows, depth)``.
 
-    def _cost(self, rows: Rows, depth: int) -> float:
+        Raises
+        ------
+        OutOfBudgetError
+            What was found until then is in `known`.
+        """
+        low, high = self.known(rows, depth)
+        if low == high:
+            return high
         if time.monotonic() > self.deadline:
             raise OutOfBudgetError
-        if depth <= 2:
-            return float(shallow_cost(self.holds, self.counts, rows, depth, self.least, self.price))
-        best = self.stop(rows)
-        floor = float(self.floor[rows].sum())
-        for literal in range(self.holds.shape[1]):
-            if best <= floor + self.price:
-                break
-            low, high = self.split(rows, literal)
-            if not self._allowed(low, high):
-                continue
-            # Rows that are alike but of different classes are errors in any tree.
-            right = float(self.floor[high].sum())
-            left = self.cost(low, depth - 1) + self.price
-            if left + right < best:
-                best = min(best, left + self.cost(high, depth - 1))
-        return best
+        frames, control = self._frames, self._frames.control
+        control[DEPTH], control[ENTERING] = 0, 1
+        frames.n_rows[0], frames.rows[0, : len(rows)] = len(rows), rows
+        frames.limit[0] = np.inf
+        while True:
+            status = advance(
+                self._problem, self._memory, frames, depth, self.least, self.price, _SLICE
+            )
+            full = status == FULL and not self._grow()
+            if full or (status == PAUSED and time.monotonic() > self.deadline):
+                self._give_up(depth)
+                raise OutOfBudgetError
+            if status not in (FULL, PAUSED):
+                return self.known(rows, depth)[1]
+
+    def known(self, rows: Rows, depth: int) -> tuple[float, float]:
+        """Bounds on ``f(rows, depth)`` without looking further."""
+        entry = self._find(rows)
+        if entry < 0:
+            return float(self.points.floor[rows].sum()), self.stop(rows)
+        return float(self._memory.low[entry, depth]), float(self._memory.high[entry, depth])
+
+    def tree(self, rows: Rows, depth: int) -> Node:
+        """A tree that reaches the upper bound of ``f(rows, depth)``."""
+        if depth == 0:
+            return Leaf()
+        # Trees of depth two are solved without remembering their halves.
+        value, literal = one_split(self._problem, rows, len(rows), self.least, self.price)
+        entry = self._find(rows)
+        if entry >= 0 and self._memory.high[entry, depth] <= value:
+            literal = int(self._memory.choice[entry, depth])
+        if literal < 0:
+            return Leaf()
+        low, high = self.split(rows, literal)
+        return Split(int(literal), self.tree(low, depth - 1), self.tree(high, depth - 1))
 
     def stop(self, rows: Rows) -> float:
         """Errors of a single leaf."""
-        totals = self.counts[rows].sum(axis=0)
+        totals = self.points.counts[rows].sum(axis=0)
         return float(totals.sum() - totals.max())
 
     def split(self, rows: Rows, literal: int) -> tuple[Rows, Rows]:
         """The points for which a literal does not hold, and those for which it does."""
-        holds = self.holds[rows, literal].astype(bool)
+        holds = self.points.holds[rows, literal]
         return rows[~holds], rows[holds]
 
     def _allowed(self, low: Rows, high: Rows) -> bool:
-        return all(int(self.counts[side].sum()) >= self.least for side in (low, high))
+        return all(int(self.points.counts[side].sum()) >= self.least for side in (low, high))
+
+    def _find(self, rows: Rows) -> int:
+        key = np.zeros(self._problem.keys.shape[1], dtype=np.uint64)
+        key_of(self._problem, rows, len(rows), key)
+        return int(self._memory.index[slot_of(self._memory, key)])
+
+    def _give_up(self, height: int) -> None:
+        """Keep the best trees of a paused search: of every frame but the one being entered."""
+        frames = self._frames
+        for depth in range(int(frames.control[DEPTH])):
+            found = float(frames.best[depth]), int(frames.best_split[depth])
+            settle(self._memory, int(frames.entry[depth]), height - depth, 0.0, *found)
+
+    def _grow(self) -> bool:
+        size = len(self._memory.keys)
+        if size >= self._most:
+            return False
+        larger = _memory(min(4 * size, self._most), self._memory.keys.shape[1], self.max_depth)
+        for name in ("keys", "low", "high", "choice"):
+            getattr(larger, name)[:size] = getattr(self._memory, name)
+        reindex(larger, size)
+        self._memory = larger
+        return True
 
     def ties(self, rows: Rows, region: Region, depth: int, profiles: Profiles) -> TreeTies:
         """All trees of depth `depth` on `rows` that cost ``f(rows, depth)``."""
@@ -139,14 +213,14 @@ class TreeSearch:
         best = self.cost(rows, depth)
         found: TreeTies | None = None
         if self.stop(rows) <= best + _SAME:
-            bits = int(self.counts[rows].sum()) * _log2(profiles, region)
+            bits = int(self.points.counts[rows].sum()) * _log2(profiles, region)
             found = TreeTies(bits, bits, 1, Leaf())
-        for literal in range(self.holds.shape[1] if depth else 0):
+        for literal in range(self.points.holds.shape[1] if depth else 0):
             low, high = self.split(rows, literal)
             if not self._allowed(low, high):
                 continue
-            spare = best + _SAME - self.price - float(self.floor[high].sum())
-            if self.floor[low].sum() > spare:
+            spare = best + _SAME - self.price - float(self.points.floor[high].sum())
+            if self.points.floor[low].sum() > spare:
                 continue
             left = self.cost(low, depth - 1) + self.price
             if left > best + _SAME or left + self.cost(high, depth - 1) > best + _SAME:
@@ -184,78 +258,45 @@ def _log2(profiles: Profiles, region: Region) -> float:
     return math.log2(count)
 
 
-@compiled
-def _one_split(holds: Any, counts: Any, rows: Any, n_rows: int, least: int, price: float) -> Any:
-    """The smallest cost with at most one split."""
-    n_literals = holds.shape[1]
-    n_classes = counts.shape[1]
-    inside = np.zeros((n_classes, n_literals), dtype=np.int64)
-    totals = np.zeros(n_classes, dtype=np.int64)
-    for i in range(n_rows):
-        held = holds[rows[i]]
-        for c in range(n_classes):
-            weight = counts[rows[i], c]
-            totals[c] += weight
-            if weight:
-                for j in range(n_literals):
-                    inside[c, j] += weight * held[j]
-    people = 0
-    largest = 0
-    for c in range(n_classes):
-        people += totals[c]
-        largest = max(largest, totals[c])
-    best = float(people - largest)
-    for j in range(n_literals):
-        captured = 0
-        most = 0
-        most_left = 0
-        for c in range(n_classes):
-            captured += inside[c, j]
-            most = max(most, inside[c, j])
-            most_left = max(most_left, totals[c] - inside[c, j])
-        if captured >= least and people - captured >= least:
-            best = min(best, people - most - most_left + price)
-    return best
+@functools.cache
+def warm_up() -> None:
+    """Compile the search on a problem of four points, so that it does not cost a user's budget."""
+    bits = np.array([[True, True], [True, False], [False, True], [False, False]])
+    points = Points(bits, np.array([[2, 1], [1, 2], [2, 1], [1, 2]]))
+    search = TreeSearch(points, 3, 1, 0.0, deadline=math.inf)
+    search.cost(search.everything, 3)
+    search.tree(search.everything, 3)
+    search._grow()
+    search._give_up(3)
 
 
-@compiled
-def shallow_cost(holds: Any, counts: Any, rows: Any, depth: int, least: int, price: float) -> Any:
-    """``f(rows, depth)`` for depth 0, 1 or 2."""
-    n_rows = rows.shape[0]
-    n_classes = counts.shape[1]
-    totals = np.zeros(n_classes, dtype=np.int64)
-    for i in range(n_rows):
-        for c in range(n_classes):
-            totals[c] += counts[rows[i], c]
-    people = 0
-    largest = 0
-    for c in range(n_classes):
-        people += totals[c]
-        largest = max(largest, totals[c])
-    best = float(people - largest)
-    if depth == 0:
-        return best
-    best = min(best, _one_split(holds, counts, rows, n_rows, least, price))
-    if depth == 1:
-        return best
-    low = np.zeros(n_rows, dtype=np.int32)
-    high = np.zeros(n_rows, dtype=np.int32)
-    for j in range(holds.shape[1]):
-        n_low = 0
-        n_high = 0
-        above = 0
-        for i in range(n_rows):
-            if holds[rows[i], j]:
-                high[n_high] = rows[i]
-                n_high += 1
-                for c in range(n_classes):
-                    above += counts[rows[i], c]
-            else:
-                low[n_low] = rows[i]
-                n_low += 1
-        if above < least or people - above < least:
-            continue
-        left = _one_split(holds, counts, low, n_low, least, price) + price
-        if left < best:
-            best = min(best, left + _one_split(holds, counts, high, n_high, least, price))
-    return best
+def _memory(size: int, n_words: int, max_depth: int) -> Memory:
+    shape = (size, max_depth + 1)
+    return Memory(
+        index=np.full(1 << (2 * size - 1).bit_length(), -1, dtype=np.int64),
+        keys=np.zeros((size, n_words), dtype=np.uint64),
+        low=np.zeros(shape),
+        high=np.full(shape, np.inf),
+        choice=np.full(shape, -1, dtype=np.int32),
+    )
+
+
+def _frames(max_depth: int, n_points: int, n_literals: int) -> TreeFrames:
+    depth = max_depth + 2
+    whole = [np.zeros(depth, dtype=np.int64) for _ in range(6)]
+    costs = [np.zeros(depth) for _ in range(4)]
+    return TreeFrames(
+        control=np.zeros(4, dtype=np.int64),
+        rows=np.zeros((depth, n_points), dtype=np.int32),
+        n_rows=whole[0],
+        queue=np.zeros((depth, n_literals), dtype=np.int64),
+        n_splits=whole[1],
+        at=whole[2],
+        waiting=whole[3],
+        floor=costs[0],
+        side=costs[1],
+        best=costs[2],
+        best_split=whole[4],
+        limit=costs[3],
+        entry=whole[5],
+    )

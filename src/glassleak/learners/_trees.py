@@ -26,11 +26,13 @@ from glassleak.learners._support import (
     whole_number,
 )
 from glassleak.learners._tree_base import BaseTree
-from glassleak.learners._tree_search import Leaf, Node, Split, TreeSearch
+from glassleak.learners._tree_search import Leaf, Node, Split, TreeSearch, warm_up
 from glassleak.schema import Schema
 
 # What STreeD accepts.
 _DEEPEST = 20
+# Depths below this are solved one after the other before the deepest.
+_QUICK = 5
 
 
 @dataclass(frozen=True)
@@ -40,24 +42,21 @@ class TreeCertificate:
     Attributes
     ----------
     status : "optimal" or "budget"
-        ``"budget"``: time ended before there was a proof.
+        ``"budget"``: time or memory ended before there was a proof.
     errors : int
-    objective : float
-        Share of training errors plus `regularization` per split.
+    objective, lower_bound : float
+        Share of training errors plus `regularization` per split, of this tree and of the best there
+        can be; equal when optimal.
     """
 
     status: Literal["optimal", "budget"]
     errors: int
     objective: float
+    lower_bound: float
 
 
 class OptimalTreeClassifier(BaseTree):
     """Tree with the smallest share of training errors plus a price per split, certified.
-
-    The tree comes from STreeD (the ``optimal`` extra), which keeps the training table in the object
-    it fits; this estimator takes the tree and keeps counts only.  With ``tie_break="least_leaky"``
-    glassleak's own dynamic programme looks at all optimal trees (no extra needed; meant for small
-    depths and some dozens of columns).
 
     Parameters
     ----------
@@ -66,14 +65,21 @@ class OptimalTreeClassifier(BaseTree):
         Fewest training rows in a leaf: a share of the table (float) or a number (int).
     regularization : float
         Price of a split as a share of training errors.
-    tie_break : "solver" or "least_leaky"
-        Which of several optimal trees to return: the one the solver meets, or the one that leaves
-        the most uncertainty about the training table (Dist_G, equation 11 of Ferry et al.).
+    tie_break : "first" or "least_leaky"
+        Which of several optimal trees to return: the one met first, or the one that leaves the most
+        uncertainty about the training table (Dist_G, equation 11 of Ferry et al.).
+    solver : "own" or "streed"
+        ``"own"``: branch and bound over sets of distinct rows.  ``"streed"``: STreeD (the
+        ``optimal`` extra), which keeps the training table in the object it fits; the tree is taken
+        out and the table dropped.  Ties are always compared with ``"own"``.
     n_thresholds, thresholds
         As in `GreedyRuleListClassifier`.
     schema : Schema, optional
         The profiles that are possible, for counting what leaks.
     budget_seconds : float, optional
+        When to stop without proof.
+    memory_mb : int
+        Most memory for remembered sets of rows.
 
     Attributes
     ----------
@@ -91,20 +97,24 @@ class OptimalTreeClassifier(BaseTree):
         min_support: float | int = 0.01,
         *,
         regularization: float = 0.0,
-        tie_break: Literal["solver", "least_leaky"] = "solver",
+        tie_break: Literal["first", "least_leaky"] = "first",
+        solver: Literal["own", "streed"] = "own",
         n_thresholds: int = 9,
         thresholds: Cuts | None = None,
         schema: Schema | None = None,
         budget_seconds: float | None = 60,
+        memory_mb: int = 1024,
     ) -> None:
         self.max_depth = max_depth
         self.min_support = min_support
         self.regularization = regularization
         self.tie_break = tie_break
+        self.solver = solver
         self.n_thresholds = n_thresholds
         self.thresholds = thresholds
         self.schema = schema
         self.budget_seconds = budget_seconds
+        self.memory_mb = memory_mb
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the tree.
@@ -114,11 +124,13 @@ class OptimalTreeClassifier(BaseTree):
         MissingExtraError
             STreeD is needed and not installed.
         BudgetExhaustedError
-            The time ended without any tree.
+            The time ended before all optimal trees were compared, or before STreeD had any tree.
         """
         max_depth = whole_number(self.max_depth, "max_depth", 0, _DEEPEST)
         n_thresholds = whole_number(self.n_thresholds, "n_thresholds", 1)
-        leaky = one_of(self.tie_break, "tie_break", ("solver", "least_leaky")) == "least_leaky"
+        leaky = one_of(self.tie_break, "tie_break", ("first", "least_leaky")) == "least_leaky"
+        own = one_of(self.solver, "solver", ("own", "streed")) == "own"
+        memory = whole_number(self.memory_mb, "memory_mb", 1) * 1_000_000
         price = not_negative(self.regularization, "regularization")
         budget = not_negative(self.budget_seconds, "budget_seconds", none=math.inf)
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -128,43 +140,36 @@ class OptimalTreeClassifier(BaseTree):
         least = support_rows(self.min_support, len(X))
         literals = literals_of(X, n_thresholds, self.thresholds, self._names(), negations=False)
         ties: Ties | None = None
+        lower = 0.0
         proved = True
-        if not len(literals) or len(self.classes_) == 1 or not max_depth:
+        if not len(literals) or len(self.classes_) == 1:
             root: Node = Leaf()
-        elif leaky:
-            root, ties = self._least_leaky(X, codes, literals, max_depth, least, price, budget)
+            ties = Ties(1.0, (1.0, 1.0), 1, complete=True) if leaky else None
+        elif leaky or own:
+            warm_up()
+            points = points_of(X, codes, literals, len(self.classes_))
+            end = time.monotonic() + budget
+            search = TreeSearch(points, max_depth, least, price * len(X), end, memory)
+            if leaky:
+                profiles = Profiles.of(self.schema, self._names(), literals, X)
+                root, ties = _least_leaky(search, profiles)
+            else:
+                root, lower, proved = _deepened(search)
         else:
             root, proved = _streed(literals.holds(X), codes, max_depth, least, price, budget)
         self._publish(X, codes, root, literals)
-        if leaky and ties is None:
-            ties = Ties(1.0, (1.0, 1.0), 1, complete=True)
         leaves = self.feature_ < 0
         errors = int((self.counts_.sum(axis=1) - self.counts_.max(axis=1))[leaves].sum())
         objective = errors / len(X) + price * int((~leaves).sum())
-        proof = TreeCertificate("optimal" if proved else "budget", errors, objective)
+        proof = TreeCertificate(
+            status="optimal" if proved else "budget",
+            errors=errors,
+            objective=objective,
+            lower_bound=objective if proved else lower / len(X),
+        )
         self._certificate = asdict(proof)
         self._ties = None if ties is None else asdict(ties)
         return self
-
-    def _least_leaky(
-        self, X: npt.NDArray[np.float64], codes: npt.NDArray[np.int64], literals: Literals,
-        max_depth: int, least: int, price: float, budget: float,
-    ) -> tuple[Node, Ties]:  # fmt: skip
-        points = points_of(X, codes, literals, len(self.classes_))
-        profiles = Profiles.of(self.schema, self._names(), literals, X)
-        search = TreeSearch(points, least, price * len(X), time.monotonic() + budget)
-        space = profiles.everything
-        try:
-            found = search.ties(search.everything, space, max_depth, profiles)
-        except OutOfBudgetError:
-            raise BudgetExhaustedError(
-                f"{budget:g} seconds were not enough to look at all trees of depth {max_depth}; "
-                'give more, or use tie_break="solver"'
-            ) from None
-        uninformed = len(X) * math.log2(profiles.count(space))
-        scale = 1 / uninformed if uninformed else 0.0
-        least_bits, most_bits = found.least * scale, found.most * scale
-        return found.best, Ties(most_bits, (least_bits, most_bits), found.number, complete=True)
 
     def _publish(
         self, X: npt.NDArray[np.float64], codes: npt.NDArray[np.int64], root: Node,
@@ -214,6 +219,36 @@ class OptimalTreeClassifier(BaseTree):
         return None if self._ties is None else Ties(**self._ties)
 
 
+def _least_leaky(search: TreeSearch, profiles: Profiles) -> tuple[Node, Ties]:
+    space = profiles.everything
+    try:
+        found = search.ties(search.everything, space, search.max_depth, profiles)
+    except OutOfBudgetError:
+        raise BudgetExhaustedError(
+            f"the budget ended before all optimal trees of depth {search.max_depth} were "
+            'compared; give more, or use tie_break="first"'
+        ) from None
+    uninformed = search.points.n_rows * math.log2(profiles.count(space))
+    scale = 1 / uninformed if uninformed else 0.0
+    worst, best = found.least * scale, found.most * scale
+    return found.best, Ties(best, (worst, best), found.number, complete=True)
+
+
+def _deepened(search: TreeSearch) -> tuple[Node, float, bool]:
+    """Small depths first, so that there is a tree when time ends; its bound, whether proved."""
+    everything = search.everything
+    depth = 0
+    proved = True
+    for depth in (*range(min(_QUICK, search.max_depth)), search.max_depth):
+        try:
+            search.cost(everything, depth)
+        except OutOfBudgetError:
+            proved = False
+            break
+    lower, high = search.known(everything, search.max_depth)
+    return search.tree(everything, depth), lower, proved or lower == high
+
+
 def _streed(
     holds: npt.NDArray[np.bool_], codes: npt.NDArray[np.int64], max_depth: int, least: int,
     price: float, budget: float,
@@ -223,8 +258,8 @@ def _streed(
         from pystreed import STreeDClassifier
     except ImportError:
         raise MissingExtraError(
-            'optimal trees need STreeD: pip install "glassleak[optimal]" '
-            '(tie_break="least_leaky" works without)'
+            'this solver needs STreeD: pip install "glassleak[optimal]" '
+            '(solver="own" works without)'
         ) from None
     solver = STreeDClassifier(
         "cost-complex-accuracy" if price else "accuracy",

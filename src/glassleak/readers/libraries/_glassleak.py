@@ -33,7 +33,8 @@ from glassleak.readers.libraries._typed import integer, located, sequence, shown
 
 _SETTINGS = ("max_length", "min_support", "max_width", "negations", "criterion", "support_of",
              "protect_default", "regularization", "tie_break", "tolerance", "max_depth",
-             "n_thresholds", "budget_seconds", "memory_mb", "epsilon", "counts_share")  # fmt: skip
+             "n_thresholds", "budget_seconds", "memory_mb", "solver", "epsilon",
+             "counts_share")  # fmt: skip
 
 
 def read_rule_list(state: State, limits: Limits) -> RuleList:
