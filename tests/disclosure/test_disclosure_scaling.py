@@ -80,6 +80,10 @@ def test_with_full_counts_the_margin_adds_nothing():
     plain = gl.disclosure(model, table, bounds=False)
     tied = gl.disclosure(model, table, margin=True, bounds=False)
     np.testing.assert_array_equal(plain.posterior, tied.posterior)
+    wrong = dict(zip(model.classes, model.counts.values[0].tolist(), strict=True))
+    wrong = wrong | {0: wrong[0] + 1, 1: wrong[1] - 1}
+    with pytest.raises(InconsistentModelError, match="add up"):
+        gl.disclosure(model, table, margin=wrong)
 
 
 def test_margin_by_hand_and_wrong_margins():

@@ -158,6 +158,9 @@ def problem_of(
     size = np.bincount(leaf, weights=number, minlength=len(leaf_number)).astype(np.int64)
     _check_sizes(model, people, leaf_number, size)
     counts, label = _published(model, level, leaf_number, size)
+    totals = _margin(model, margin, people.total)
+    if totals is not None and (counts >= 0).all() and (counts.sum(axis=0) != totals).any():
+        raise InconsistentModelError("the margin is not what the leaves' counts add up to")
     return Problem(
         model, people, level, order, number, people.values[order], leaf, leaf_number, start, size,
         counts, label, _margin(model, margin, people.total),
