@@ -11,6 +11,7 @@ from benchmarks import (
     fuzz,
     reading,
     reconstruction,
+    replayed,
     rule_lists,
     shallow,
 )
@@ -22,6 +23,7 @@ BENCHMARKS = (
     fuzz,
     reading,
     reconstruction,
+    replayed,
     rule_lists,
     shallow,
 )
