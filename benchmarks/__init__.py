@@ -5,6 +5,7 @@ which returns 0 when what it promises holds and 1 when it does not.  Add it to `
 """
 
 from benchmarks import (
+    bagging,
     counting,
     disclosure,
     forest_uncertainty,
@@ -17,6 +18,7 @@ from benchmarks import (
 )
 
 BENCHMARKS = (
+    bagging,
     counting,
     disclosure,
     forest_uncertainty,

@@ -9,6 +9,7 @@ from typing import Any
 from glassleak.errors import ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import Known
 from glassleak.models import Forest
+from glassleak.reconstruction._published_bagged import attack_bagged_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.bagged import attack_bagged
@@ -35,10 +36,13 @@ def attack_resampled(
         raise ValueError(
             f"multiplicities must be 'auto', 'known', 'unknown' or an array, not {multiplicities!r}"
         )
+    if formulation in ("rows-cp", "rows-milp"):
+        return attack_bagged_as_published(
+            forest, schema, known, formulation, n_rows=n_rows, budget_seconds=budget_seconds,
+            seed=seed, progress=progress,
+        )  # fmt: skip
     if formulation not in ("auto", "cells"):
-        raise UnsupportedModelError(
-            "this published formulation has no version for resampled rows", "formulation"
-        )
+        raise ValueError(f"unknown formulation {formulation!r}")
     deadline = time.monotonic() + budget_seconds
     unused = ""
     if not named or multiplicities == "known" or (

@@ -17,7 +17,9 @@ IntArray = npt.NDArray[np.int64]
 # Per row the table lacks in a leaf: mild while searching, next to forbidden while sampling.
 SEARCH_PENALTY, SAMPLE_PENALTY = 6.0, 15.0
 _HOT = 0.1
-_MOST_EXCHANGES = 100_000
+_MOST_EXCHANGES = 50_000
+# Beyond this many rows the relaxation is a good start, and each round takes long.
+_MANY_ROWS = 500
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Chain:
         """Go from hot to cold; when time is short in fewer steps."""
         started, done = time.monotonic(), 0.0
         while done < 1.0:
-            self._round(_HOT ** (1.0 - done), sweeps=2)
+            self._round(_HOT ** (1.0 - done), sweeps=2 if len(self.moving) <= _MANY_ROWS else 1)
             done += 1.0 / n_levels
             told(min(done, 1.0))
             now = time.monotonic()

@@ -81,7 +81,7 @@ def estimate_histogram(
     n_rows: int | None = None,
     deadline: float = float("inf"),
     seed: int = 0,
-    n_samples: int = 200,
+    n_samples: int | None = None,
     progress: Progress | None = None,
 ) -> BaggedHistogram:
     """Draw training sets from their posterior given a bagged forest's leaves.
@@ -99,8 +99,10 @@ def estimate_histogram(
         Rows of the training set, where the model does not say.
     deadline : float
         On `time.monotonic`; the search becomes shorter when it comes near.
-    seed, n_samples : int
+    seed : int
         The result is repeatable as long as the deadline does not interfere.
+    n_samples : int, optional
+        Tables to draw: 200, fewer when there are more than 200 rows.
     progress : callable, optional
 
     Raises
@@ -126,6 +128,8 @@ def estimate_histogram(
         _chain(evidence, profiles, groups, relaxed, places, allowed, seed * _CHAINS + k)
         for k in range(_CHAINS)
     ]
+    if n_samples is None:
+        n_samples = int(np.clip(40_000 // evidence.n_rows, 40, 200))
     _run(chains, settled, deadline, -(-n_samples // _CHAINS), tell)
     best = max(float(np.mean(chain.log_posteriors)) for chain in chains)
     used = [c for c in chains if float(np.mean(c.log_posteriors)) > best - _STUCK]
