@@ -16,7 +16,7 @@ from glassleak.reconstruction.published._instance import (
     _check_splits,
     _groups,
 )
-from glassleak.reconstruction.published._rows_cp import MAX_LITERALS, _paths
+from glassleak.reconstruction.published._rows_cp import _paths
 from glassleak.schema import Schema
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # A row is drawn more often than this with a probability of about 1e-5 (Section 6).
 MOST_DRAWS = 7
+# Building takes microseconds and hundreds of bytes for each.
+MAX_VARIABLES = 4_000_000
 
 
 def solve_rows_cp_bagged(
@@ -74,7 +76,7 @@ def solve_rows_cp_bagged(
             raise UnsupportedModelError("exact counts per class are needed", f"trees[{i}].counts")
         _check_splits(tree, f"trees[{i}]")
     size = sum(tree.n_leaves for tree in forest) * n_rows * (len(forest.classes) + 4)
-    if size > MAX_LITERALS:
+    if size > MAX_VARIABLES:
         raise ModelTooLargeError(
             f"{n_rows:,} rows and {len(forest)} trees make a model of {size:,} variables and more"
         )
