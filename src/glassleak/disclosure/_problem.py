@@ -163,7 +163,7 @@ def problem_of(
         raise InconsistentModelError("the margin is not what the leaves' counts add up to")
     return Problem(
         model, people, level, order, number, people.values[order], leaf, leaf_number, start, size,
-        counts, label, _margin(model, margin, people.total),
+        counts, label, totals,
         nodes_between(model, rank, leaf_number, start),
     )  # fmt: skip
 
@@ -230,7 +230,8 @@ def _check_sizes(
         at = int(wrong[0])
         raise SchemaError(
             f"{kind} {at} holds {published[at]:,} people, the table puts {found[at]:,} there: it "
-            f"is not (all of) the training set ({people.total:,} people given)"
+            f"is not (all of) the training set ({people.total:,} people given; for a register of "
+            "which only some were in it there is disclosure_from_register)"
         )
 
 
