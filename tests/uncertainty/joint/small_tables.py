@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from glassleak.models import Exact, Tree
+from glassleak.models import Exact, RuleList, Tree
 from glassleak.schema import Schema
 
 
@@ -56,7 +56,7 @@ def all_profiles(schema: Schema) -> np.ndarray:
     return np.array([[*itertools.chain(*parts)] for parts in itertools.product(*levels)])
 
 
-def consistent(trees: Sequence[Tree], schema: Schema, n_rows: int) -> tuple[int, int]:
+def consistent(trees: Sequence[Tree | RuleList], schema: Schema, n_rows: int) -> tuple[int, int]:
     """Numbers of consistent tables, ordered and unordered, from the definition.
 
     Ordered: distinct lists of rows sorted by cell and class, rows of one cell in any order.
@@ -64,10 +64,11 @@ def consistent(trees: Sequence[Tree], schema: Schema, n_rows: int) -> tuple[int,
     every = all_profiles(schema)
     leaf = np.column_stack([tree.apply(every) for tree in trees])
     people = [(p, c) for p in range(len(every)) for c in range(2)]
-    wanted = [
-        {(int(v), c): int(t.counts.values[v, c]) for v in t.leaves for c in (0, 1)} for t in trees
-    ]
-    wanted = [{key: n for key, n in one.items() if n} for one in wanted]
+    wanted = []
+    for one in trees:
+        ends = one.leaves if isinstance(one, Tree) else range(len(one))
+        counts = {(int(v), c): int(one.counts.values[v, c]) for v in ends for c in (0, 1)}
+        wanted.append({key: n for key, n in counts.items() if n})
     ordered = unordered = 0
     for rows in itertools.combinations_with_replacement(people, n_rows):
         if all(

@@ -18,7 +18,16 @@ from glassleak.errors import (
     UnsupportedModelError,
 )
 from glassleak.knowledge import Known
-from glassleak.models import Bagging, Exact, Forest, Noisy, Tree
+from glassleak.models import (
+    Bagging,
+    Condition,
+    Exact,
+    Forest,
+    Noisy,
+    Rule,
+    RuleList,
+    Tree,
+)
 from glassleak.schema import Binary, Categorical, Numeric, Ordinal, Schema
 from glassleak.uncertainty import uncertainty
 from glassleak.uncertainty.joint import Effort, joint_uncertainty
@@ -117,6 +126,25 @@ def test_same_seed_same_answer(case):
     two = joint_uncertainty(trees, schema, effort=HARD, seed=3)
     assert one.ordered == two.ordered
     assert one.unordered_by_class == two.unordered_by_class
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+@settings(max_examples=25)
+def test_a_rule_list_and_a_tree_of_one_table(seed, n_rows):
+    schema = SCHEMAS[0]
+    table, labels = random_table(schema, n_rows, seed)
+    tree = random_tree(table, labels, schema, seed, 3)
+    conditions = (Condition(0, low=0.5), Condition(1, high=0.5)), (Condition(2, low=0.5),), ()
+    shape = [Rule(one, 1) for one in conditions]
+    nobody = Exact(np.zeros((3, 2), dtype=np.int64))
+    rules = RuleList(schema.columns, (0, 1), tuple(shape), nobody, precision="float32")
+    counts = np.zeros((3, 2), dtype=np.int64)
+    np.add.at(counts, (rules.apply(table), labels), 1)
+    rules = RuleList(schema.columns, (0, 1), tuple(shape), Exact(counts), precision="float32")
+    ordered, unordered = consistent([tree, rules], schema, n_rows)
+    found = joint_uncertainty([tree, rules], schema)
+    assert found.bits == pytest.approx(math.log2(ordered), abs=1e-12)
+    assert found.unordered_by_class.bits == pytest.approx(math.log2(unordered), abs=1e-12)
 
 
 def figure_1() -> tuple[Schema, Tree]:

@@ -37,7 +37,7 @@ class Effort:
         Frontiers kept, and repetitions, for the estimate.
     """
 
-    exact: int = 1_000_000
+    exact: int = 4_000_000
     block: int = 20_000
     keep: int = 200
     repetitions: int = 6

@@ -31,6 +31,8 @@ from glassleak.uncertainty.joint._product import Tilt
 
 # Equations whose joint distribution is looked at; the cost grows with the square.
 _MAX_JOINT = 800
+# Rounds with four times as many frontiers each, until half of the repetitions come through.
+_ROUNDS, _ALIVE = 3, 0.5
 _REFRESH = 16
 # Counts are whole numbers: spreads below this are those of the rounding.
 _LEAST_VARIANCE = 0.05
@@ -72,26 +74,21 @@ def estimate(
     """
     if piece.matrix.nnz > MAX_NONZEROS or time.monotonic() > deadline:
         return {}
-    sampler = _Sampler(piece, kinds, tilt, keep)
-    totals = []
-    for r in range(repetitions):
-        total = sampler.draw(np.random.default_rng([seed, r]), deadline)
-        if total is None:
-            break
-        totals.append(total)
-    if len(totals) < 2:
-        return {}
-    return {
-        kind: found
-        for kind, column in zip(kinds, np.array(totals).T, strict=True)
-        if (found := _summary(column)) is not None
-    }
+    sampler = _Sampler(piece, kinds, tilt)
+    # Where most repetitions lose all their frontiers, more must be kept.  Every round is judged by
+    # its own draws only, so that none is chosen for its result.
+    for growth in range(_ROUNDS):
+        totals = sampler.draws(keep * 4**growth, repetitions, [seed, growth], deadline)
+        if len(totals) < 2:
+            return {}
+        if np.isfinite(totals[:, 0]).mean() >= _ALIVE:
+            summaries = zip(kinds, totals.T, strict=True)
+            return {kind: _summary(logs) for kind, logs in summaries}
+    return {}
 
 
-def _summary(logs: FloatArray) -> Estimate | None:
+def _summary(logs: FloatArray) -> Estimate:
     top = float(logs.max())
-    if not math.isfinite(top):
-        return None
     shares = np.exp(logs - top)
     mean = float(shares.mean())
     scatter = float(shares.std(ddof=1)) / math.sqrt(len(shares)) / mean
@@ -101,15 +98,25 @@ def _summary(logs: FloatArray) -> Estimate | None:
 class _Sampler:
     """What all repetitions share."""
 
-    def __init__(self, piece: Piece, kinds: tuple[Kind, ...], tilt: Tilt, keep: int) -> None:
-        self.piece, self.kinds, self.tilt, self.keep = piece, kinds, tilt, keep
+    def __init__(self, piece: Piece, kinds: tuple[Kind, ...], tilt: Tilt) -> None:
+        self.piece, self.kinds, self.tilt = piece, kinds, tilt
         self.order = decision_order(piece.matrix)
         self.rows = independent_rows(sp.csc_array(piece.matrix))
         self.columns = sp.csc_array(piece.matrix)
 
-    def draw(self, rng: np.random.Generator, deadline: float) -> FloatArray | None:
+    def draws(self, keep: int, repetitions: int, seed: list[int], deadline: float) -> FloatArray:
+        """Independent totals, one line each; fewer than asked for if time runs out."""
+        found = []
+        for r in range(repetitions):
+            total = self.draw(keep, np.random.default_rng([*seed, r]), deadline)
+            if total is None:
+                break
+            found.append(total)
+        return np.array(found).reshape(len(found), len(self.kinds))
+
+    def draw(self, keep: int, rng: np.random.Generator, deadline: float) -> FloatArray | None:
         """Logs of unbiased totals (``-inf`` if no frontier came through); ``None`` when late."""
-        piece, keep = self.piece, self.keep
+        piece = self.piece
         front = Frontier(piece, self.order)
         weight: FloatArray = np.zeros((1, len(self.kinds)))
         future = _Future(self)
