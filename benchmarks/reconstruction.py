@@ -64,14 +64,20 @@ def people(data: pd.DataFrame, labels: Any) -> collections.Counter[tuple[int, ..
     return collections.Counter(map(tuple, rows.to_numpy().tolist()))
 
 
-def attack(model: Any, schema: gl.Schema, formulation: str, cap: float) -> tuple[float, Any]:
+def attack(
+    model: Any,
+    schema: gl.Schema,
+    formulation: str,
+    cap: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> tuple[float, Any]:
     """Seconds, and the reconstruction or ``None`` if there was none within `cap` seconds."""
-    started = time.perf_counter()
+    started = clock()
     try:
         found = gl.reconstruct(model, schema, formulation=formulation, budget_seconds=cap)  # type: ignore[arg-type]
     except (BudgetExhaustedError, ModelTooLargeError):
         found = None
-    return time.perf_counter() - started, found
+    return clock() - started, found
 
 
 def warm_up() -> None:
@@ -244,6 +250,7 @@ def growth(quick: bool) -> Iterator[Sheet]:
     notes = (
         "Default Credit, no maximum depth, no bagging.",
         "1,000 rows, 100 trees and all 16 attributes, except for what grows.",
+        "Seconds are processor time of all threads: growth should not depend on what else runs.",
     )
     yield Sheet("Cost as things grow", columns, tuple(lines), notes)
 
@@ -259,10 +266,11 @@ def _sweep(what: str, sizes: Sequence[int], quick: bool) -> Iterator[dict[str, A
         schema = gl.Schema(list(table.schema)[:attributes])
         chosen = table.frame.sample(n=rows, random_state=0, ignore_index=True)
         data, target = chosen[list(schema.columns)], chosen.iloc[:, -1]
-        started = time.perf_counter()
+        clock = time.process_time
+        started = clock()
         forest = train(data, target, trees)
-        training = time.perf_counter() - started
-        seconds, found = attack(gl.read(forest), schema, "auto", OUR_BUDGET_SECONDS)
+        training = clock() - started
+        seconds, found = attack(gl.read(forest), schema, "auto", OUR_BUDGET_SECONDS, clock)
         line: dict[str, Any] = {"sweep": what, "size": size, "training_seconds": training,
                                 "seconds": seconds, "status": "not solved"}  # fmt: skip
         if found:
@@ -288,7 +296,7 @@ def draw_growth(sheet: Sheet) -> Callable[[], Any]:
                 panel.plot(sizes, [row[key] for row in lines], "-o", color=colour, label=label)
             scale = "linear" if what == "attributes" else "log"
             panel.set(xscale=scale, yscale="log", xlabel=what, title=f"growing {what}")
-        axes[0].set_ylabel("seconds")
+        axes[0].set_ylabel("seconds of processor time")
         axes[0].legend()
         return figure
 
