@@ -135,7 +135,8 @@ class _Search:
     def exact(self) -> BoolArray:
         """Which ranges have both ends attained."""
         met: BoolArray = (self.swaps.least == self.lower) & (self.swaps.most == self.upper)
-        return met
+        # Some table fits, the true one if no other was found: what is settled is attained by it.
+        return met | (self.lower == self.upper)
 
     def find_table(self) -> None:
         """A first table that fits, from the root's whole problem."""

@@ -65,6 +65,8 @@ class Swaps:
         self.start_of = [int(q.members[0]) for q in self.questions]
         self.least = np.full_like(table, np.iinfo(np.int64).max)
         self.most = np.full_like(table, -1)
+        # Leaves with several groups of people and several classes; exchanges never change which.
+        self.open_leaves = _open_leaves(table, leaf)
         self.start(table)
 
     def start(self, table: IntArray) -> None:
@@ -185,15 +187,14 @@ def repair(
     locked : int
         A group of people whose values stay.
     """
-    by_leaf = _open_leaves(swaps, locked)
     heat = 1.0
     for _ in range(tries):
-        if swaps.fits or not by_leaf or time.monotonic() > deadline:
+        if swaps.fits or not swaps.open_leaves or time.monotonic() > deadline:
             break
         heat *= 0.999
-        inside = _broken_leaf(swaps, by_leaf, rng)
+        inside = _broken_leaf(swaps, rng)
         worse = -0.05 * heat * float(np.log(1.0 - rng.random()))
-        _random_exchange(swaps, inside, rng, worse=worse)
+        _random_exchange(swaps, inside, rng, worse=worse, locked=locked)
     return swaps.fits
 
 
@@ -229,28 +230,27 @@ def reach(
 
 def wander(swaps: Swaps, rng: np.random.Generator, deadline: float, rounds: int) -> None:
     """Visit tables that fit, to see what counts occur."""
-    by_leaf = _open_leaves(swaps)
     for _ in range(rounds):
-        for inside in by_leaf.values():
+        for inside in swaps.open_leaves.values():
             if time.monotonic() > deadline:
                 return
             for _ in range(2 * len(inside)):
                 _random_exchange(swaps, inside, rng)
 
 
-def _open_leaves(swaps: Swaps, locked: int = -1) -> dict[int, IntArray]:
-    """Leaves with several groups of people (without the locked one) and several classes."""
-    order = np.argsort(swaps.leaf, kind="stable")
-    order = order[order != locked]
-    numbers, start = np.unique(swaps.leaf[order], return_index=True)
+def _open_leaves(table: IntArray, leaf: IntArray) -> dict[int, IntArray]:
+    order = np.argsort(leaf, kind="stable")
+    numbers, start = np.unique(leaf[order], return_index=True)
     return {
         one: inside
         for one, inside in zip(numbers.tolist(), np.split(order, start[1:]), strict=True)
-        if len(inside) > 1 and np.count_nonzero(swaps.table[inside].sum(axis=0)) > 1
+        if len(inside) > 1 and np.count_nonzero(table[inside].sum(axis=0)) > 1
     }
 
 
-def _broken_leaf(swaps: Swaps, by_leaf: dict[int, IntArray], rng: np.random.Generator) -> IntArray:
+def _broken_leaf(swaps: Swaps, rng: np.random.Generator) -> IntArray:
+    """The groups of people of an open leaf under a node where a fact is broken."""
+    by_leaf = swaps.open_leaves
     broken = sorted(swaps.broken)
     question = swaps.questions[broken[int(rng.integers(len(broken)))]]
     leaves = [one for one in np.unique(swaps.leaf[question.members]).tolist() if one in by_leaf]
@@ -259,11 +259,12 @@ def _broken_leaf(swaps: Swaps, by_leaf: dict[int, IntArray], rng: np.random.Gene
 
 
 def _random_exchange(
-    swaps: Swaps, inside: IntArray, rng: np.random.Generator, *, worse: float = 0.0
-) -> None:
+    swaps: Swaps, inside: IntArray, rng: np.random.Generator, *, worse: float = 0.0,
+    locked: int = -1,
+) -> None:  # fmt: skip
     first, second = int(rng.integers(len(inside))), int(rng.integers(len(inside) - 1))
     one, other = int(inside[first]), int(inside[second + (second >= first)])
     mine, theirs = np.flatnonzero(swaps.table[one]), np.flatnonzero(swaps.table[other])
     x, y = int(mine[rng.integers(len(mine))]), int(theirs[rng.integers(len(theirs))])
-    if x != y:
+    if x != y and locked not in (one, other):
         swaps.exchange(one, other, x, y, worse=worse)
