@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from growing import cvxpy, grown
 import glassleak as gl
 from glassleak.disclosure import known_people, problem_of
 from glassleak.disclosure._scaling import scale_to_margin
-from glassleak.errors import InconsistentModelError
+from glassleak.errors import InconsistentModelError, MissingExtraError
 
 
 def instance(seed: int, level: str):
@@ -137,6 +138,22 @@ def _check_published(d, model, table, level, margin):
             assert mean[label] == pytest.approx(counts[label] / counts.sum(), abs=1e-6)
     if margin:
         np.testing.assert_allclose(found.sum(axis=0), model.counts.values[0], atol=1e-4)
+
+
+def test_without_the_optional_solver_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    for seed in range(40):
+        model, table, _ = grown("levels", "gini", seed, n_columns=5, n_classes=4)
+        try:
+            d = gl.disclosure(model, table, level="rates", bounds=False)
+        except MissingExtraError as error:
+            assert "glassleak[nonconvex]" in str(error)
+            left_out = gl.disclosure(model, table, level="rates", split_facts=False)
+            assert left_out.exact
+            return
+        # Where no fact is violated no solver is needed.
+        assert d.exact
+    pytest.fail("no instance with a binding fact")
 
 
 def test_rates_without_split_facts():
