@@ -47,7 +47,7 @@ def answer(problem: Problem, found: Found, source: str, started: float) -> Recon
         unique=unique if drawn.all() else None,
         proof=found.proof,
         certain_rows=int((found.certain & whole).sum()),
-        complete=found.unique is not None,
+        complete=found.complete,
         certain_in_part=int((found.certain & ~whole).sum()),
         bounds=_bounds(problem, found, values, label, size),
         statements=_statements(found, source, wrong, drawn, whole),
@@ -143,7 +143,7 @@ def _statements(
             lines.append(f"whether others do is not known ({found.proof})")
     certain = int((found.certain & whole).sum())
     if certain:
-        least = "" if found.unique is not None else "at least "
+        least = "" if found.complete else "at least "
         lines.append(
             f"{least}{certain:,} of {n_rows:,} rows are proved, each at its own position in the "
             "training table"

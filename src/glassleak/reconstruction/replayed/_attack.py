@@ -42,6 +42,8 @@ class Found:
         By how much published counts are missed; 0 is an exact table.
     unique : bool or None
         Whether every drawn row is certain; ``None`` if undecided.
+    complete : bool
+        Whether it was decided for every row if it is certain.
     proof : str
     details : dict
     """
@@ -52,6 +54,7 @@ class Found:
     certain: BoolArray
     missed: int
     unique: bool | None
+    complete: bool
     proof: str
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -70,7 +73,7 @@ def who_is_who(
     details: dict[str, Any] = {"possibilities": len(possible.box)}
     pruned = ruled_out(problem, possible, _after(deadline, _PRUNING_SHARE), tell)
     if pruned.conflict >= 0:
-        raise _conflict(problem, pruned.conflict, possible)
+        raise _conflict(problem, pruned.conflict)
     possible = possible.keep(pruned.alive)
     details |= {
         "possibilities_left": len(possible.box),
@@ -81,10 +84,13 @@ def who_is_who(
     details |= {"sweeps": found.sweeps, "seconds_weighing": time.monotonic() - started}
     started = time.monotonic()
     tell("proving", 0.8)
-    certain, unique, proof = _prove(problem, possible, found, deadline)
+    proved = _prove(problem, possible, found, deadline)
     details["seconds_proving"] = time.monotonic() - started
-    belief = np.where(certain, 1.0, found.belief[found.pick])
-    return Found(possible, found.pick, belief, certain, found.missed, unique, proof, details)
+    belief = np.where(proved.certain, 1.0, found.belief[found.pick])
+    return Found(
+        possible, found.pick, belief, proved.certain, found.missed, proved.unique,
+        proved.complete, proved.how, details,
+    )  # fmt: skip
 
 
 def _after(deadline: float, share: float) -> float:
@@ -92,44 +98,53 @@ def _after(deadline: float, share: float) -> float:
     return now + share * max(0.0, deadline - now)
 
 
-def _conflict(problem: Problem, leaf: int, possible: Possible) -> InconsistentModelError:
-    whole = "" if possible.complete.all() else " among the possibilities that were listed"
+def _conflict(problem: Problem, leaf: int) -> InconsistentModelError:
     return InconsistentModelError(
-        f"no choice of rows fills it exactly{whole}: the multiplicities are not those of this "
+        "no choice of rows fills it exactly: the multiplicities are not those of this "
         "forest, its counts were altered, or the schema is too narrow",
         problem.place(leaf),
     )
 
 
-def _prove(
-    problem: Problem, possible: Possible, found: Decoded, deadline: float
-) -> tuple[BoolArray, bool | None, str]:
-    """Which rows have the same possibility in every table that fits."""
+@dataclass(frozen=True)
+class _Proved:
+    certain: BoolArray
+    unique: bool | None
+    complete: bool
+    how: str
+
+
+def _prove(problem: Problem, possible: Possible, found: Decoded, deadline: float) -> _Proved:
+    """Which rows have the same possibility in every table that fits.
+
+    CP-SAT is asked for a table in which some row not yet decided differs.  Every answer decides
+    rows, and "there is none" proves all that are left.
+    """
     rows = possible.rows
     drawn = np.diff(rows.first_tree) > 0
     several = (np.diff(rows.first) > 1) & drawn
-    whole = bool(possible.complete.all())
-    certain = ~several & drawn & whole
-    if not several.any() and whole:
-        return certain, True, "counting alone leaves one possibility to every row"
+    certain = ~several & drawn
+    if not several.any():
+        how = "counting alone leaves one possibility to every row"
+        return _Proved(certain, True, True, how)
     if found.missed:
-        return certain, None, "no exact table was found to compare with"
-    size = int(np.diff(rows.first)[several].sum())
-    if not whole or size > _MOST_PROVED:
-        return certain, None, "undecided: too many possibilities to compare"
+        return _Proved(certain, None, False, "no exact table was found to compare with")
+    if int(np.diff(rows.first)[several].sum()) > _MOST_PROVED:
+        return _Proved(certain, None, False, "undecided: too many possibilities to compare")
     until = _after(deadline, _PROVING_SHARE)
     choices = Choices(problem, rows, several, found.pick)
     undecided, differs = several.copy(), False
     while undecided.any():
         answer = choices.another(undecided, until)
         if answer.status == "impossible":
-            certain |= undecided
             if not differs:
-                return certain, True, "CP-SAT proved that no second table exists"
-            return certain, False, "CP-SAT found a second table and proved the rows all share"
+                how = "CP-SAT proved that no second table exists"
+                return _Proved(certain | undecided, True, True, how)
+            break
         if answer.pick is None:
             unique = False if differs else None
-            return certain, unique, "undecided within the budget for some rows"
+            return _Proved(certain, unique, False, "undecided within the budget for some rows")
         differs = True
         undecided &= answer.pick == found.pick
-    return certain, False, "CP-SAT found a second table"
+    how = "CP-SAT found other tables, and proved what they all share"
+    return _Proved(certain | undecided, False, True, how)

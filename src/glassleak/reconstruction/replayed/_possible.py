@@ -62,13 +62,10 @@ class Possible:
     ----------
     rows : Rows
     box : (possibilities, words) array
-    complete : (rows,) bool array
-        Whether all possibilities of a row are listed.
     """
 
     rows: Rows
     box: npt.NDArray[np.uint64]
-    complete: npt.NDArray[np.bool_]
 
     @property
     def owner(self) -> IntArray:
@@ -89,7 +86,7 @@ class Possible:
             leaf=leaf,
             entry=np.concatenate([[0], np.cumsum(count * n_trees)]),
         )
-        return Possible(kept, self.box[alive], self.complete)
+        return Possible(kept, self.box[alive])
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,9 @@ def list_possible(
     parts = problem.facts.parts
     n_words, n_parts = problem.layout.n_words, len(parts)
     start = problem.layout.everything()[0]
-    buffer = np.empty((MAX_PER_ROW, n_parts), dtype=np.int32)
-    boxes = np.empty((MAX_PER_ROW, n_words), dtype=np.uint64)
+    most = min(MAX_PER_ROW, MAX_ENTRIES // n_parts)
+    buffer = np.empty((most, n_parts), dtype=np.int32)
+    boxes = np.empty((most, n_words), dtype=np.uint64)
     found: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64], int]] = []
     trees, count, entries, until = [], [], 0, np.inf
     # Every test on the way through all trees may leave its other side for later.
@@ -169,8 +167,7 @@ def list_possible(
         np.concatenate(trees),
         np.concatenate([[0], np.cumsum(sizes)]),
     )
-    complete = np.ones(problem.n_rows, dtype=bool)
-    return Possible(rows, np.concatenate([b for _, b, _ in found]), complete)
+    return Possible(rows, np.concatenate([b for _, b, _ in found]))
 
 
 @compiled
