@@ -142,18 +142,17 @@ def _check_published(d, model, table, level, margin):
 
 def test_without_the_optional_solver_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "casadi", None)
-    for seed in range(40):
+    stopped = 0
+    for seed in range(12):
         model, table, _ = grown("levels", "gini", seed, n_columns=5, n_classes=4)
         try:
             d = gl.disclosure(model, table, level="rates", bounds=False)
-        except MissingExtraError as error:
-            assert "glassleak[nonconvex]" in str(error)
-            left_out = gl.disclosure(model, table, level="rates", split_facts=False)
-            assert left_out.exact
-            return
-        # Where no fact is violated no solver is needed.
-        assert d.exact
-    pytest.fail("no instance with a binding fact")
+        except MissingExtraError as problem:
+            stopped += "glassleak[nonconvex]" in str(problem)
+        else:  # where no fact is violated no solver is needed
+            assert d.exact
+        assert gl.disclosure(model, table, level="rates", split_facts=False, bounds=False).exact
+    assert stopped
 
 
 def test_rates_without_split_facts():
