@@ -50,6 +50,7 @@ def test_counts_and_bounds_of_pieces(data):
         product = Product(piece, kind)
         tilt = product.best()
         assert exact <= sharpened(product, tilt) + 1e-12 <= tilt.bits + 1e-9
+        assert tilt.bits <= product.tilt(np.zeros(len(piece.target))).bits
         anywhere = np.rint(np.linspace(-2, 2, len(piece.target)) * 2**20) / 2**20
         assert exact <= product.tilt(anywhere).bits
 
@@ -88,6 +89,20 @@ def test_contingency_tables_that_are_known():
     piece = crossing(4, 3)
     plain = Piece(**{**piece.__dict__, "profiles": (1,) * 16})
     assert count(plain, ("ordered",), max_work=10**6) == (2008,)
+
+
+def test_the_best_product_is_found_where_it_lies_at_infinity():
+    """Two unknowns that no table can fill, which propagation does not see."""
+    rows = [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1], [0, 1, 0, 1, 1, 0]]
+    target = np.array([9, 9, 12, 6])
+    nothing = np.zeros(6, dtype=np.int64)
+    parts = np.array([0, 0, 1, 1])
+    piece = Piece(
+        sp.csr_array(np.array(rows)), target, nothing, nothing + 9, (5,) * 6, nothing, parts
+    )
+    exact = math.log2(count(piece, ("ordered",), max_work=10**6)[0])
+    tilt = Product(piece, "ordered").best()
+    assert exact <= tilt.bits < exact + 12
 
 
 def test_the_estimate_has_no_bias():

@@ -40,8 +40,9 @@ from glassleak.uncertainty.joint._piece import (
 _MAX_TABLE = 4_000_000
 _GRID = 2.0**-20
 _EPS = float(np.finfo(float).eps)
-_LARGEST_Y = 200.0
-_LARGEST_STEP = 20.0
+# Where unknowns are driven to an end the best weights are infinite: this is as good.
+_LARGEST_Y = 60.0
+_LARGEST_STEP = 8.0
 # Newton's steps cost the cube of the one and hold the other in memory.
 _NEWTON_EQUATIONS, _NEWTON_NUMBERS = 1200, 20_000_000
 
@@ -134,11 +135,15 @@ class Product:
         chosen = independent_rows(sp.csc_array(self.rows))
         small = len(chosen) * self.piece.n_unknowns <= _NEWTON_NUMBERS
         if small and len(chosen) <= _NEWTON_EQUATIONS:
-            found = self._newton(found, chosen, deadline)
+            found, done = self._newton(found, chosen, deadline)
+            if not done:
+                found = self._many(found, deadline)
         else:
             found = self._many(found, deadline)
         y = np.rint(np.clip(found, -_LARGEST_Y, _LARGEST_Y) / _GRID) * _GRID
-        tilt = self.tilt(y if np.isfinite(y).all() else np.zeros(len(y)))
+        plain = self.tilt(np.zeros(len(y)))
+        tilt = self.tilt(y) if np.isfinite(y).all() else plain
+        tilt = tilt if tilt.bits < plain.bits else plain
         return replace(tilt, best=time.monotonic() < deadline)
 
     def _many(self, best: FloatArray, deadline: float, steps: int = 400) -> FloatArray:
@@ -162,9 +167,10 @@ class Product:
 
     def _newton(
         self, everywhere: FloatArray, chosen: IntArray, deadline: float, steps: int = 60
-    ) -> FloatArray:
-        """Minimise over `chosen` by damped Newton steps."""
+    ) -> tuple[FloatArray, bool]:
+        """Minimise over `chosen` by damped Newton steps; also whether the end was reached."""
         y, target = everywhere[chosen], self.target[chosen]
+        everywhere = np.zeros(len(everywhere))
         dense = self.rows[chosen].toarray()
 
         def value(own: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
@@ -172,30 +178,34 @@ class Product:
             return self.evaluate(everywhere)
 
         bound, _, mean, variance = value(y)
+        done, slow = False, 0
         for _ in range(steps):
             gradient = dense @ mean - target
             hessian = (dense * variance) @ dense.T
             # Unknowns that are driven to an end lose their variance: keep the matrix regular.
-            ridge = 1e-9 * float(np.trace(hessian)) / max(1, len(y)) + 1e-12
+            ridge = 1e-7 * float(np.trace(hessian)) / max(1, len(y)) + 1e-9
             hessian[np.diag_indices_from(hessian)] += ridge
             try:
                 move = -solve(hessian, gradient, assume_a="pos", check_finite=False)
             except LinAlgError:
                 break
             slope = float(gradient @ move)
-            if not np.isfinite(slope) or slope > -1e-5 or time.monotonic() > deadline:
+            done = slope > -1e-4 or slow >= 3
+            if done or not np.isfinite(slope) or time.monotonic() > deadline:
                 break
             length = min(1.0, _LARGEST_STEP / max(1e-300, float(np.abs(move).max())))
             while length > 1e-6:
-                new = value(y + length * move)
+                there = np.clip(y + length * move, -_LARGEST_Y, _LARGEST_Y)
+                new = value(there)
                 if new[0] <= bound + 0.1 * length * slope:
                     break
                 length /= 3
             else:
                 break
-            y, (bound, _, mean, variance) = y + length * move, new
+            slow = slow + 1 if bound - new[0] < 1e-3 else 0
+            y, (bound, _, mean, variance) = there, new
         everywhere[chosen] = y
-        return everywhere
+        return everywhere, done
 
     def tilt(self, y: FloatArray) -> Tilt:
         """The bound at `y` (multiples of 2**-20), rounded upwards."""
