@@ -143,15 +143,15 @@ def _bits_of(
     found: list[dict[Kind, Bits]] = [{k: Bits.known(pieces.settled[k]) for k in KINDS}]
     hard = []
     until = time.monotonic() + _EXACT_SHARE * (deadline - time.monotonic())
-    for i, piece in enumerate(pieces.pieces):
+    # The largest piece comes last and gets what the others did not need.
+    for i, piece in enumerate(reversed(pieces.pieces)):
         tell("counting exactly", 0.3 + 0.2 * i / len(pieces.pieces))
         exact = exactly(piece, effort, until)
         if exact is None:
             hard.append(piece)
         else:
             found.append(exact)
-    # The largest piece comes last and gets what the others did not need.
-    for i, piece in enumerate(reversed(hard)):
+    for i, piece in enumerate(hard):
         tell("bounding", 0.5 + 0.5 * i / len(hard))
         now = time.monotonic()
         share = max(0.0, deadline - now) / (len(hard) - i)
