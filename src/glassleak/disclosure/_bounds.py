@@ -136,7 +136,8 @@ class _Search:
         """Which ranges have both ends attained."""
         met: BoolArray = (self.swaps.least == self.lower) & (self.swaps.most == self.upper)
         # Some table fits, the true one if no other was found: what is settled is attained by it.
-        return met | (self.lower == self.upper)
+        settled: BoolArray = self.lower == self.upper
+        return met | settled
 
     def find_table(self) -> None:
         """A first table that fits, from the root's whole problem."""
