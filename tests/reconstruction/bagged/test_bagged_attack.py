@@ -10,13 +10,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import glassleak as gl
 from glassleak.errors import (
+    BudgetExhaustedError,
     InconsistentModelError,
     ModelTooLargeError,
     SchemaError,
     UnsupportedModelError,
 )
 from glassleak.knowledge import Known
-from glassleak.models import Forest
+from glassleak.models import Bagging, Exact, Forest, Tree
 from glassleak.reconstruction.bagged import estimate_histogram
 
 COLUMNS = [f"c{i}" for i in range(8)]
@@ -137,7 +138,7 @@ def test_three_classes_and_shallow_trees() -> None:
 def test_the_number_of_rows_is_estimated_where_it_is_not_stated() -> None:
     X, y = people(40, 3)
     model = forest_of(X, y, max_samples=30)
-    silent = Forest(model.trees, gl.models.Bagging("unknown", 30), None)
+    silent = Forest(model.trees, Bagging("unknown", 30), None)
     rec = gl.reconstruct(silent, SCHEMA, budget_seconds=60)
     assert rec.details["n_rows_from"] == "likelihood"
     assert len(rec.table) == pytest.approx(40, abs=3)
@@ -213,6 +214,22 @@ def test_a_short_budget_still_gives_an_answer() -> None:
     X, y = people(40, 10)
     rec = attack(forest_of(X, y), budget_seconds=0.5)
     assert len(rec.table) == 40
+    with pytest.raises(BudgetExhaustedError):
+        attack(forest_of(X, y), budget_seconds=1e-6)
+
+
+def test_trees_that_contradict_each_other_are_not_called_explained() -> None:
+    # 20 of 25 rows have a = 0, says one tree; 20 have a = 1, says the other.
+    trees = [
+        Tree(("c3",), (0, 1), [0, -1, -1], [0.5, np.nan, np.nan], [1, -1, -1], [2, -1, -1],
+             Exact(np.array([[30, 0], [left, 0], [30 - left, 0]])), distinct_rows=[21, *seen])
+        for left, seen in ((29, (20, 1)), (1, (1, 20)))
+    ]  # fmt: skip
+    forest = Forest(trees, Bagging("unknown", 30), 25)
+    rec = gl.reconstruct(forest, gl.Schema([gl.Binary("c3")]), budget_seconds=20)
+    assert not rec.certificate.replayed
+    assert rec.details["rows_lacking"] >= 15
+    assert "no table was found" in rec.certificate.statements[0]
 
 
 def test_ordinal_and_numeric_attributes() -> None:

@@ -149,12 +149,18 @@ def _alike(profile: IntArray, label: IntArray) -> IntArray:
 
 def _certificate(found: BaggedHistogram, lacking: int) -> Certificate:
     n_trees = len(found.evidence.forest.trees)
+    at = found.samples[found.best]
     if lacking == 0:
         replay = f"every one of the {n_trees} trees can have drawn its sample from this table"
+    elif lacking_rows(found, found.profile[at], found.label[at]) == 0:
+        replay = (
+            f"over all {n_trees} trees, {lacking:,} of the distinct rows seen in leaves are not in "
+            "this table: it is the centre of tables that hold them, and not one of them"
+        )
     else:
         replay = (
-            f"over all {n_trees} trees, {lacking} of the distinct rows seen in leaves are not in "
-            "this table: it is the centre of tables that hold them, and not one of them"
+            f"over all {n_trees} trees, {lacking:,} of the distinct rows seen in leaves are not in "
+            "this table, and no table was found that holds all of them"
         )
     return Certificate(
         replayed=lacking == 0,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.errors import ModelTooLargeError
+from glassleak.errors import BudgetExhaustedError, ModelTooLargeError
 from glassleak.knowledge import Space, profile_space
 from glassleak.reconstruction.bagged._evidence import Evidence
 from glassleak.schema import Schema
@@ -72,7 +72,9 @@ def enumerate_profiles(
     Raises
     ------
     ModelTooLargeError
-        Too many profiles to list, or the deadline passes.
+        Too many profiles to list.
+    BudgetExhaustedError
+        The deadline passed first.
     """
     forest = evidence.forest
     head = forest.trees[0]
@@ -96,7 +98,7 @@ def enumerate_profiles(
         for t, tree in enumerate(forest.trees):
             leaf[chunk, t] = numbers[t][tree.apply(values)] + int(evidence.first_leaf[t])
             if time.monotonic() > deadline:
-                raise ModelTooLargeError(
+                raise BudgetExhaustedError(
                     f"{space.size:,} profiles could not be sent through the forest in time"
                 )
     return Profiles(space, sizes, strides, leaf)
