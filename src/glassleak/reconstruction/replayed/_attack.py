@@ -22,6 +22,7 @@ BoolArray = npt.NDArray[np.bool_]
 # Shares of what is left of the budget.
 _PRUNING_SHARE, _PROVING_SHARE = 0.3, 0.5
 _MOST_PROVED = 60_000
+_MOST_PROVING = 60.0
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _prove(problem: Problem, possible: Possible, found: Decoded, deadline: float
         return _Proved(certain, None, False, "no exact table was found to compare with")
     if int(np.diff(rows.first)[several].sum()) > _MOST_PROVED:
         return _Proved(certain, None, False, "undecided: too many possibilities to compare")
-    until = _after(deadline, _PROVING_SHARE)
+    until = min(_after(deadline, _PROVING_SHARE), time.monotonic() + _MOST_PROVING)
     choices = Choices(problem, rows, several, found.pick)
     undecided, differs = several.copy(), False
     while undecided.any():
