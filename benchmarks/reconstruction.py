@@ -293,7 +293,10 @@ def draw_growth(sheet: Sheet) -> Callable[[], Any]:
                 ("training_seconds", "training", SHADES[0]),
                 ("seconds", "reconstruction, with proof", SHADES[4]),
             ):
-                panel.plot(sizes, [row[key] for row in lines], "-o", color=colour, label=label)
+                # A run without an answer says how long one waited, and nothing about the cost.
+                times = [None if row["status"] == "not solved" and key == "seconds" else row[key]
+                         for row in lines]  # fmt: skip
+                panel.plot(sizes, times, "-o", color=colour, label=label)
             scale = "linear" if what == "attributes" else "log"
             panel.set(xscale=scale, yscale="log", xlabel=what, title=f"growing {what}")
         axes[0].set_ylabel("seconds of processor time")
