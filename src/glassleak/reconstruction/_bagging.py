@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from glassleak.errors import ModelTooLargeError, UnsupportedModelError
+from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import Known
 from glassleak.models import Forest
 from glassleak.reconstruction._published_bagged import attack_bagged_as_published
@@ -53,7 +53,7 @@ def attack_resampled(
                 forest, schema, known, None if named else multiplicities,
                 deadline=deadline, seed=seed, progress=progress,
             )  # fmt: skip
-        except (ModelTooLargeError, UnsupportedModelError) as error:
+        except (BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError) as error:
             if not named or multiplicities == "known":
                 raise
             unused = f"the stored seeds were not used: {error}"

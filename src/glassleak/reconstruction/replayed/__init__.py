@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from glassleak.errors import ModelTooLargeError, UnsupportedModelError
+from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import Known
 from glassleak.models import Forest
 from glassleak.reconstruction._result import Reconstruction
@@ -53,6 +53,8 @@ def reconstruct_replayed(
         The draws cannot be repeated, or counts are noisy or missing.
     ModelTooLargeError
         Some row has too many possibilities to list.
+    BudgetExhaustedError
+        Time ran out before all were listed.
     """
     started = time.monotonic()
     known = known or Known()
@@ -73,6 +75,8 @@ def reconstruct_replayed(
         problem, deadline, _LISTING_SHARE, lambda x: tell("listing possibilities", 0.3 * x)
     )
     if isinstance(possible, Overflow):
+        if possible.late:
+            raise BudgetExhaustedError(possible.reason)
         raise ModelTooLargeError(possible.reason)
     found = who_is_who(problem, possible, deadline, seed, tell)
     return answer(problem, found, source, started)

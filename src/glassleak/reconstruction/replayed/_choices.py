@@ -123,6 +123,12 @@ class Choices:
         solver.parameters.num_workers = workers
         status = solver.solve(model)
         if status == cp_model.INFEASIBLE:
+            # Presolve has declared feasible models infeasible (OR-Tools 9.15, its issue 5274), and
+            # "impossible" is a proof here: it has to hold without.
+            solver.parameters.cp_model_presolve = False
+            solver.parameters.max_time_in_seconds = max(0.01, deadline - time.monotonic())
+            status = solver.solve(model)
+        if status == cp_model.INFEASIBLE:
             return Answer("impossible")
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return Answer("unknown")

@@ -91,9 +91,10 @@ class Possible:
 
 @dataclass(frozen=True)
 class Overflow:
-    """Why the possibilities could not all be listed."""
+    """Why the possibilities could not all be listed: too many, or too little time."""
 
     reason: str
+    late: bool = False
 
 
 def list_possible(
@@ -145,7 +146,7 @@ def list_possible(
             if k < 0 or entries > MAX_ENTRIES:
                 return Overflow(f"row {i} could be too many things to list them")
             if time.monotonic() > until:
-                return Overflow(f"time ran out after listing what {i} rows could be")
+                return Overflow(f"time ran out after listing what {i} rows could be", late=True)
             if k:
                 leaf = buffer[:k, : len(own)][:, np.argsort(order)]
                 found.append((leaf.reshape(-1), boxes[:k].copy(), c))
