@@ -17,6 +17,7 @@ from glassleak.reconstruction.bagged._moves import (
     exchange,
     places_of,
     redraw,
+    redraw_some,
     total_value,
 )
 from glassleak.reconstruction.bagged._profiles import enumerate_profiles
@@ -65,7 +66,7 @@ def test_counts_stay_those_of_the_rows(depth: int | None) -> None:
         assert np.array_equal(table.held, held_by(evidence, places, table.at))
 
 
-@pytest.mark.parametrize("moves", ["redraw", "exchange"])
+@pytest.mark.parametrize("moves", ["redraw", "redraw some", "exchange"])
 def test_tables_are_visited_in_proportion_to_their_probability(moves: str) -> None:
     evidence, places = small(3, 2, 2)
     leaves = leaves_of(evidence, 6.0)
@@ -88,6 +89,9 @@ def test_tables_are_visited_in_proportion_to_their_probability(moves: str) -> No
     for k in range(n):
         if moves == "redraw":
             redraw(leaves, memory, places, prior, table, rows, 1.0, k)
+        elif moves == "redraw some":
+            chance = np.cumsum(1.0 + np.arange(len(places.label)) % 3)
+            redraw_some(leaves, memory, places, prior, table, rows, chance, 4, 1.0, k)
         else:
             exchange(leaves, memory, places, prior, table, rows, 1.0, 12, 10**6, k)
         seen[tuple(sorted(table.at.tolist()))] += 1

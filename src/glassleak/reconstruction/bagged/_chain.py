@@ -10,13 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.reconstruction.bagged._leaf_terms import Leaves, memory_for
-from glassleak.reconstruction.bagged._moves import Places, Table, exchange, redraw, total_value
+from glassleak.reconstruction.bagged._moves import (
+    Places,
+    Table,
+    exchange,
+    redraw,
+    redraw_some,
+    total_value,
+)
 from glassleak.reconstruction.bagged._prior import Kinds
 
 IntArray = npt.NDArray[np.int64]
 # Per row the table lacks in a leaf: mild while searching, next to forbidden while sampling.
 SEARCH_PENALTY, SAMPLE_PENALTY = 6.0, 15.0
 _HOT = 0.1
+_TRIED = 500
 _MOST_EXCHANGES = 50_000
 # Beyond this many rows the relaxation is a good start, and each round takes long.
 _MANY_ROWS = 500
@@ -28,6 +36,8 @@ class Chain:
 
     Attributes
     ----------
+    chance : float array
+        Running sum of each place's chance to be tried; empty: all places are tried each time.
     samples : list of int arrays
         The place of every row, once per sample.
     log_likelihoods, log_posteriors : list of float
@@ -39,6 +49,7 @@ class Chain:
     table: Table
     moving: IntArray
     kinds: Kinds
+    chance: npt.NDArray[np.float64]
     seed: int
     samples: list[IntArray] = field(default_factory=list)
     log_likelihoods: list[float] = field(default_factory=list)
@@ -82,16 +93,25 @@ class Chain:
             self.log_prior = self.kinds.log_density(self.places.levels)
             if len(self.moving):
                 order = self.rng.permutation(self.moving)
-                redraw(
-                    self.leaves, self.memory, self.places, self.log_prior, self.table, order,
-                    beta, self._seed(),
-                )  # fmt: skip
+                self._redraw(order, beta)
             if len(self.moving) > 1:
                 steps = min(self._exchanges_per_row() * len(self.moving), _MOST_EXCHANGES)
                 exchange(
                     self.leaves, self.memory, self.places, self.log_prior, self.table, self.moving,
                     beta, steps, 3 * len(self.moving), self._seed(),
                 )  # fmt: skip
+
+    def _redraw(self, order: IntArray, beta: float) -> None:
+        if len(self.chance):
+            redraw_some(
+                self.leaves, self.memory, self.places, self.log_prior, self.table, order,
+                self.chance, _TRIED, beta, self._seed(),
+            )  # fmt: skip
+            return
+        redraw(
+            self.leaves, self.memory, self.places, self.log_prior, self.table, order, beta,
+            self._seed(),
+        )  # fmt: skip
 
     def _exchanges_per_row(self) -> int:
         # About as much time as drawing the row anew from all places takes.

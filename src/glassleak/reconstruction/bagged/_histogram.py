@@ -30,6 +30,8 @@ Progress = Callable[[str, float], None]
 # A place is left out when a row there would cost the relaxation this much log-likelihood.
 _LOSS = 4.0
 _MOST_PLACES = 8_000
+# Shallow forests leave more open; then places are tried at random.
+_MOST_PLACES_TRIED = 60_000
 _LEAST_PER_GROUP = 40
 _CHAINS = 2
 _LEVELS = 60
@@ -170,7 +172,8 @@ def _places(
     chosen = order[: _MOST_PLACES // 2]
     chosen = chosen[per_row * (derivative[chosen] - 1.0) > -_LOSS]
     # Where many places explain the leaves alike, those with the largest shares are likeliest.
-    largest = np.argsort(-relaxed.share, kind="stable")[: _MOST_PLACES - len(chosen)]
+    most = _MOST_PLACES_TRIED if _leave_much_open(relaxed) else _MOST_PLACES
+    largest = np.argsort(-relaxed.share, kind="stable")[: most - len(chosen)]
     likely = (relaxed.profile * n_classes + relaxed.label)[largest]
     keep = [chosen, likely, groups.pinned[groups.pinned >= 0]]
     if len(groups.allowed) > 1 or not groups.allowed.all():
@@ -190,6 +193,10 @@ def _places(
     if not allowed.any(axis=1).all():
         raise InconsistentModelError("no possible profile fits what is known about some row")
     return places, allowed
+
+
+def _leave_much_open(relaxed: Relaxation) -> bool:
+    return len(relaxed.share) > _MOST_PLACES
 
 
 def _distinct_per_row(evidence: Evidence) -> float:
@@ -230,9 +237,13 @@ def _chain(
     np.add.at(held, (places.leaf[rows], places.label[rows][:, None]), 1)
     table = Table(rows, held, groups.group.astype(np.int32), allowed)
     kinds = Kinds(np.append(profiles.sizes, n_classes), evidence.n_rows, rng)
+    chance = np.empty(0)
+    if _leave_much_open(relaxed):
+        chance = np.cumsum(0.8 * weight / weight.sum() + 0.2 / len(weight))
     return Chain(
-        leaves_of(evidence, SEARCH_PENALTY), places, table, np.flatnonzero(~pinned), kinds, seed
-    )
+        leaves_of(evidence, SEARCH_PENALTY), places, table, np.flatnonzero(~pinned), kinds,
+        chance, seed,
+    )  # fmt: skip
 
 
 def _run(

@@ -351,3 +351,73 @@ def redraw(
         at[i] = a2
         _move(lv, memory, places, held, gain, score, a2, 1)
     return moved
+
+
+@compiled
+def redraw_some(
+    lv: Leaves, memory: Memory, places: Places, log_prior: Any, table: Table, order: Any,
+    chance: Any, tried: int, beta: float, seed: int,
+) -> int:  # fmt: skip
+    """Draw every row listed in `order` anew from `tried` random places and its own; how many moved.
+
+    For leaves so large that keeping every place's score up to date takes longer.  `chance` (the
+    running sum of each place's chance to be tried) makes up for places tried more often: iterated
+    sampling importance resampling, which leaves the same distribution unchanged as `redraw`.
+    """
+    np.random.seed(seed)  # noqa: NPY002 - the generator that compiled code has
+    at, held, group, allowed = table.at, table.held, table.group, table.allowed
+    n, n_trees = len(places.label), places.leaf.shape[1]
+    gain = np.zeros(held.shape)
+    for g in range(held.shape[0]):
+        for c in range(held.shape[1]):
+            gain[g, c] = step_value(lv, memory, g, c, 1, held)
+    heat = np.empty(tried + 1)
+    place = np.empty(tried + 1, np.int64)
+    moved = 0
+    for i in order:
+        a = at[i]
+        _shift_gains(lv, memory, places, held, gain, a, -1)
+        best = -1e300
+        for m in range(tried + 1):
+            k = a
+            if m > 0:
+                k = min(np.searchsorted(chance, np.random.random() * chance[-1]), n - 1)  # noqa: NPY002
+            place[m] = k
+            if not allowed[group[i], k]:
+                heat[m] = -1e300
+                continue
+            c = places.label[k]
+            score = log_prior[k]
+            for t in range(n_trees):
+                score += gain[places.leaf[k, t], c]
+            own = chance[k] - chance[k - 1] if k > 0 else chance[0]
+            heat[m] = beta * score - math.log(own)
+            best = max(best, heat[m])
+        total = 0.0
+        for m in range(tried + 1):
+            heat[m] = math.exp(heat[m] - best) if heat[m] > best + _NEGLIGIBLE else 0.0
+            total += heat[m]
+        u = np.random.random() * total  # noqa: NPY002
+        a2 = a
+        for m in range(tried + 1):
+            u -= heat[m]
+            if u <= 0.0 and heat[m] > 0.0:
+                a2 = place[m]
+                break
+        moved += a2 != a
+        at[i] = a2
+        _shift_gains(lv, memory, places, held, gain, a2, 1)
+    return moved
+
+
+@compiled
+def _shift_gains(
+    lv: Leaves, memory: Memory, places: Places, held: Any, gain: Any, a: int, sign: int
+) -> None:
+    c = places.label[a]
+    for t in range(places.leaf.shape[1]):
+        g = places.leaf[a, t]
+        held[g, c] += sign
+        if lv.draws[g, c] > 0:
+            for e in range(gain.shape[1]):
+                gain[g, e] = step_value(lv, memory, g, e, 1, held)
