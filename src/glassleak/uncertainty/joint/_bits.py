@@ -37,10 +37,16 @@ class Bits:
         return cls(bits, bits, True, bits, 0.0)
 
     @property
-    def value(self) -> float:
-        """The best single figure: exact, else the estimate kept within the bounds, else `high`."""
-        if self.exact or self.estimate is None:
-            return self.high
+    def guess(self) -> float | None:
+        """The estimate from sampling, kept within the bounds; ``None`` if it contradicts them.
+
+        Sampling that misses where most tables are estimates too few, and shows it in this way.
+        """
+        if not self.sampled or self.estimate is None:
+            return None
+        off = 3 * self.error + 1e-6
+        if not self.low - off <= self.estimate <= self.high + off:
+            return None
         return min(max(self.estimate, self.low), self.high)
 
     def at_most(self, bits: float) -> Bits:

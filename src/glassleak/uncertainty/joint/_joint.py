@@ -217,8 +217,7 @@ class _Report:
             if self.bagged and not (found.exact and found.high == 0):
                 # A bagged forest can only rule more out; how much more is not known.
                 found = Bits(0.0, found.high, False)
-            guess = found.value if found.sampled and found.estimate is not None else None
-            remaining[kind] = Remaining(found.low, found.high, uninformed[kind], guess)
+            remaining[kind] = Remaining(found.low, found.high, uninformed[kind], found.guess)
         if self.bagged:
             self.notes.append(f"bagged forests: {REASON}")
         exact = all(one.exact for one in remaining.values())
