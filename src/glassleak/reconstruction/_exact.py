@@ -99,6 +99,9 @@ class Prover:
         solver = cp_model.CpSolver()
         solver.parameters.max_time_in_seconds = left
         solver.parameters.num_workers = self.workers
+        # "Impossible" is a proof here, and presolve has declared feasible models infeasible
+        # (OR-Tools 9.15, its issue 5274).  Without it these questions take no longer.
+        solver.parameters.cp_model_presolve = False
         status = solver.solve(model)
         if status == cp_model.INFEASIBLE:
             return Answer("impossible")
