@@ -184,13 +184,13 @@ def draw(lines: Sequence[dict[str, Any]], names: Sequence[str]) -> Callable[[], 
                 trees = [x["n_trees"] for x in own]
                 low, high = [x["low"] for x in own], [x["high"] for x in own]
                 panel.fill_between(trees, low, high, color=colour, alpha=0.18, linewidth=0)
+                # No line where there is no estimate: the band is all that is known.
                 middle = [
-                    (x["n_trees"], x["high"] if x["status"] == "exact" else x["estimate"])
+                    x["high"] if x["status"] == "exact" else x["estimate"] or float("nan")
                     for x in own
-                    if x["status"] == "exact" or x["estimate"] is not None
                 ]
                 title = "no maximum depth" if depth is None else f"depth {depth}"
-                panel.plot(*zip(*middle, strict=True), "-o", color=colour, label=title)
+                panel.plot(trees, middle, "-o", color=colour, label=title)
                 panel.plot(trees, [x["best_single"] for x in own], "--", color=colour)
             panel.set(xscale="log", xlabel="trees", title=TITLES[name], ylim=(-0.02, 1.0))
             plain_ticks(panel.xaxis, [1, 2, 5, 10, 20, 50, 100])
