@@ -133,8 +133,7 @@ def estimate_histogram(
     if n_samples is None:
         n_samples = int(np.clip(40_000 // evidence.n_rows, 40, 200))
     _run(chains, settled, deadline, -(-n_samples // _CHAINS), tell)
-    best = max(float(np.mean(chain.log_posteriors)) for chain in chains)
-    used = [c for c in chains if float(np.mean(c.log_posteriors)) > best - _STUCK]
+    used = _not_stuck(chains)
     posterior = np.concatenate([chain.log_posteriors for chain in used])
     details = {
         "profiles": len(profiles),
@@ -158,6 +157,14 @@ def estimate_histogram(
         int(np.argmax(posterior)),
         details,
     )
+
+
+def _not_stuck(chains: list[Chain]) -> list[Chain]:
+    """The chains whose tables are about as probable as those of the best."""
+    mean = [float(np.mean(chain.log_posteriors)) for chain in chains]
+    best = int(np.argmax(mean))
+    margin = max(_STUCK, 3.0 * float(np.std(chains[best].log_posteriors)))
+    return [chain for chain, own in zip(chains, mean, strict=True) if own >= mean[best] - margin]
 
 
 def _places(
