@@ -18,7 +18,7 @@ RULES: tuple[Learner, ...] = ("greedy_rules", "optimal_rules")
 # The paper's learner, and ours where the paper's is not maintained or cannot be installed.
 NAMES = {
     "greedy_tree": "scikit-learn",
-    "optimal_tree": "optimal (STreeD)",
+    "optimal_tree": "optimal",
     "greedy_rules": "greedy",
     "optimal_rules": "optimal",
 }

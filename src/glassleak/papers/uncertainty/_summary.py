@@ -17,8 +17,8 @@ its training set away.  (The paper calls it entropy reduction ratio.)
 'Dist_G' is by the paper's convention of independent columns, where one-hot columns may take any \
 values; 'valid profiles' counts only people who can exist.
 Adult is a random sample of a tenth of the table, as in the paper, whose own draw is not known.
-Optimal trees come from STreeD instead of DL8.5, optimal rule lists from glassleak's own branch \
-and bound instead of CORELS: the same optimum, but ties may be broken differently.""".splitlines()
+Optimal trees and rule lists come from glassleak's own searches instead of DL8.5 and CORELS: the \
+same optimum, but ties may be broken differently.""".splitlines()
 )
 
 
