@@ -174,15 +174,15 @@ def test_huge_spaces_need_no_listing():
     assert len(cells) == model.n_leaves
 
 
-def test_too_many_cells_is_an_error_and_not_a_crash(monkeypatch):
-    monkeypatch.setattr("glassleak.knowledge._cells.MAX_BOXES", 50)
+def test_too_many_cells_is_an_error_and_not_a_crash():
     table, labels = sample(SCHEMA, 60, 0)
     model = gl.read(
         RandomForestClassifier(10, max_depth=2, bootstrap=False, random_state=0).fit(table, labels)
     )
     facts = published(model)
+    space = profile_space(SCHEMA, facts.columns, facts.thresholds)
     with pytest.raises(ModelTooLargeError, match="50 cells"):
-        enumerate_cells(facts, profile_space(SCHEMA, facts.columns, facts.thresholds))
+        enumerate_cells(facts, space, max_boxes=50)
 
 
 def test_bagged_forests_are_refused_with_the_reason():

@@ -40,7 +40,7 @@ WAYS = {
     1: lambda: _raise(RecursionError("deep")),
     2: lambda: str(os.system("true")),
     3: lambda: exec("1 + 1") or "read",
-    4: lambda: __import__("colorsys").__name__,
+    4: lambda: __import__("tabnanny").__name__,
     5: _write,
     6: _fill,
     7: lambda: time.sleep(60) or "read",

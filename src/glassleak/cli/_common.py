@@ -57,6 +57,7 @@ def read_table(path: Path, **options: Any) -> pd.DataFrame:
     if not path.is_file():
         raise SchemaError(f"no table at {str(path)!r}")
     try:
-        return pd.read_csv(path, **options)
+        table: pd.DataFrame = pd.read_csv(path, **options)
     except (ValueError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path.name} is not a readable CSV table: {error}") from None
+    return table

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -83,6 +83,6 @@ def roc_of(members: FloatArray, others: FloatArray) -> Roc:
 
 
 def _interval(hits: int, trials: int, risk: float = 0.05) -> tuple[float, float]:
-    low = float(beta.ppf(risk / 2, hits, trials - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - risk / 2, hits + 1, trials - hits)) if hits < trials else 1.0
+    low = float(betaincinv(hits, trials - hits + 1, risk / 2)) if hits else 0.0
+    high = float(betaincinv(hits + 1, trials - hits, 1 - risk / 2)) if hits < trials else 1.0
     return low, high

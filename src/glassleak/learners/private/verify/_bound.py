@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,6 @@ def _most_telling(a: Sequence[Hashable], b: Sequence[Hashable], risk: float) -> 
 
 def _log_ratio(hits: int, others: int, trials: int, risk: float) -> float:
     """``log(p / q)`` at least, with both intervals holding but for `risk`; never below 0."""
-    low = float(beta.ppf(risk / 2, hits, trials - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - risk / 2, others + 1, trials - others)) if others < trials else 1.0
+    low = float(betaincinv(hits, trials - hits + 1, risk / 2)) if hits else 0.0
+    high = float(betaincinv(others + 1, trials - others, 1 - risk / 2)) if others < trials else 1.0
     return max(0.0, math.log(low / high)) if low > 0 else 0.0
