@@ -8,8 +8,8 @@ import pytest
 from fake_runs import record_of
 
 from glassleak.cli import _paper
+from glassleak.papers._reference import REFERENCE
 from glassleak.papers.forests import _campaign
-from glassleak.papers.forests._expected import REFERENCE
 from glassleak.papers.forests._setting import Run
 
 

@@ -7,12 +7,11 @@ import pytest
 
 from glassleak import datasets
 from glassleak.papers._paper import Options
+from glassleak.papers._reference import REFERENCE, MissingReferenceError
 from glassleak.papers.forests import _plan as plan
 from glassleak.papers.forests._data import schema_of, split_of
 from glassleak.papers.forests._expected import (
-    REFERENCE,
     RUNS_FILE,
-    MissingReferenceError,
     expected,
     lookup,
     published_runs,

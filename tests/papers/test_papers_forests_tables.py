@@ -11,8 +11,9 @@ from fake_runs import record_of
 
 from glassleak.errors import MissingExtraError
 from glassleak.papers import PAPERS, Options, Output
+from glassleak.papers._reference import REFERENCE
 from glassleak.papers.forests import _campaign
-from glassleak.papers.forests._expected import REFERENCE, RUNS_FILE, lookup
+from glassleak.papers.forests._expected import RUNS_FILE, lookup
 from glassleak.papers.forests._setting import Run
 
 PAPER = PAPERS["forests"]

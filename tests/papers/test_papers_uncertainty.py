@@ -6,9 +6,10 @@ import pytest
 from glassleak import datasets
 from glassleak.errors import DatasetUnavailableError
 from glassleak.papers import PAPERS, Options
+from glassleak.papers._reference import MissingReferenceError
 from glassleak.papers.uncertainty import _execute, _exposure, _figures
 from glassleak.papers.uncertainty._execute import execute
-from glassleak.papers.uncertainty._expected import MissingReferenceError, published_runs, same_as
+from glassleak.papers.uncertainty._expected import published_runs, same_as
 from glassleak.papers.uncertainty._setting import DEPTHS, RULES, SEEDS, SUPPORTS, TREES, Run, grid
 
 PAPER = PAPERS["uncertainty"]

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.learners._compiled import compiled, ones
+from glassleak._compiled import compiled
+from glassleak.learners._bits import ones
 
 Words = npt.NDArray[np.uint64]
 # Two scores closer than this share of a row are the same score with different rounding.

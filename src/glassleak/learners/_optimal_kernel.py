@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glassleak.learners._compiled import compiled
+from glassleak._compiled import compiled
 
 DONE, PAUSED, FULL = 0, 1, 2
 INFINITE = 2**31 - 2

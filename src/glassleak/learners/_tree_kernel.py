@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glassleak.learners._compiled import compiled
+from glassleak._compiled import compiled
 from glassleak.learners._optimal_kernel import (
     DEPTH,
     DONE,

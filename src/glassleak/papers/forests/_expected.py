@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import csv
 import functools
-import os
 from collections.abc import Iterable
 from importlib import resources
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from glassleak.errors import GlassleakError
+from glassleak.papers._reference import MissingReferenceError, reference_file
 from glassleak.papers.forests._setting import Run
 
 Line: TypeAlias = dict[str, Any]
 
-REFERENCE = "GLASSLEAK_REFERENCE"
 RUNS_FILE = "forest_reconstruction_published.csv"
 _METHODS = {"rows-cp": "cp-sat", "auto": "cp-sat", "rows-milp": "milp"}
 _WHOLE = (
     "max_depth", "n_trees", "n_rows", "seed", "table", "runs", "unsolved", "unsolved_bagging",
 )  # fmt: skip
 _TEXT = ("dataset", "formulation", "method", "status", "bagging")
-
-
-class MissingReferenceError(GlassleakError):
-    """``GLASSLEAK_REFERENCE`` is set, and the authors' runs are not there."""
 
 
 @functools.cache
@@ -67,17 +60,10 @@ class PublishedRuns:
 
 
 def published_runs() -> PublishedRuns | None:
-    """The authors' runs, if ``GLASSLEAK_REFERENCE`` says where they are.
-
-    It names the file itself, the folder it is in, or a folder with ``reference/`` in it.
-    """
-    root = os.environ.get(REFERENCE)
-    if not root:
-        return None
-    places = (Path(root), Path(root) / RUNS_FILE, Path(root) / "reference" / RUNS_FILE)
-    found = next((place for place in places if place.is_file()), None)
+    """The authors' runs, if ``GLASSLEAK_REFERENCE`` says where they are."""
+    found = reference_file(RUNS_FILE)
     if found is None:
-        raise MissingReferenceError(f"{REFERENCE} is set, but there is no {RUNS_FILE} there")
+        return None
     try:
         return PublishedRuns(_parse(found.read_text(encoding="utf-8").splitlines()))
     except (KeyError, ValueError) as error:

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import csv
-import os
-from pathlib import Path
 from typing import TypeAlias
 
-from glassleak.errors import GlassleakError
+from glassleak.papers._reference import MissingReferenceError, reference_file
 from glassleak.papers.uncertainty._setting import PUBLISHED_NAMES, Run
 
-REFERENCE = "GLASSLEAK_REFERENCE"
 RUNS_FILE = "uncertainty_sklearn_tree_compas_published.csv"
 PublishedRuns: TypeAlias = dict[tuple[str, str, int, float, int], float]
 
 
-class MissingReferenceError(GlassleakError):
-    """``GLASSLEAK_REFERENCE`` is set, and the authors' runs are not there."""
-
-
 def published_runs() -> PublishedRuns | None:
-    """Dist_G of the authors' runs, if ``GLASSLEAK_REFERENCE`` says where they are.
-
-    It names the file itself, the folder it is in, or a folder with ``reference/`` in it.
-    """
-    root = os.environ.get(REFERENCE)
-    if not root:
-        return None
-    places = (Path(root), Path(root) / RUNS_FILE, Path(root) / "reference" / RUNS_FILE)
-    found = next((place for place in places if place.is_file()), None)
+    """Dist_G of the authors' runs, if ``GLASSLEAK_REFERENCE`` says where they are."""
+    found = reference_file(RUNS_FILE)
     if found is None:
-        raise MissingReferenceError(f"{REFERENCE} is set, but there is no {RUNS_FILE} there")
+        return None
     try:
         with found.open(encoding="utf-8", newline="") as file:
             return {

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.reconstruction.bagged._compile import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.bagged._evidence import Evidence
 
 MIXED, COUNTS_ONLY, EMPTY = -1, -2, -3

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.reconstruction.bagged._compile import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.bagged._leaf_terms import Leaves, Memory, leaf_value, step_value
 
 _NEGLIGIBLE = -25.0

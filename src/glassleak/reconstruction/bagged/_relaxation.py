@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.reconstruction.bagged._compile import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.bagged._evidence import Evidence
 
 FloatArray = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.reconstruction.replayed._compiled import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.replayed._messages import sweep
 from glassleak.reconstruction.replayed._places import Places
 from glassleak.reconstruction.replayed._possible import Rows

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from glassleak.reconstruction.replayed._compiled import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.replayed._places import Places
 from glassleak.reconstruction.replayed._possible import Rows
 from glassleak.reconstruction.replayed._problem import Leaves

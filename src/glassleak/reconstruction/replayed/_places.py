@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glassleak.reconstruction.replayed._compiled import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.replayed._possible import Rows
 from glassleak.reconstruction.replayed._problem import Problem
 

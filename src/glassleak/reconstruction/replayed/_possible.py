@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glassleak._compiled import compiled
 from glassleak.errors import InconsistentModelError
 from glassleak.models import node_depths
-from glassleak.reconstruction.replayed._compiled import compiled
 from glassleak.reconstruction.replayed._problem import IntArray, Leaves, Problem, Tests
 
 # Boxes listed for one row and class, and steps taken to find them.

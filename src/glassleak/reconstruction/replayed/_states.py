@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glassleak.reconstruction.replayed._compiled import compiled
+from glassleak._compiled import compiled
 from glassleak.reconstruction.replayed._problem import Leaves
 
 TOO_MANY = -1

@@ -7,24 +7,15 @@ columns first, so that dead ends show early.  Each set of columns is met once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba as nb
 import numpy as np
+
+from glassleak._compiled import compiled
 
 # Most rows taken out at a time, and the most whose places are told apart (see `best_order`).
 MAX_ROWS = 32
 MAX_NAMED = 6
-
-
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` in machine code, kept on disk where that is possible."""
-    try:
-        fast: Callable[..., Any] = nb.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # nowhere to keep the compiled code, as in a read-only installation
-        fast = nb.njit(nogil=True)(function)
-    return fast
 
 
 @compiled

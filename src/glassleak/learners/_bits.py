@@ -1,21 +1,12 @@
-"""Compile inner loops once, and count bits in them."""
+"""Count bits in compiled loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba as nb
 import numpy as np
 
-
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` as machine code, kept on disk where that is possible."""
-    try:
-        fast: Callable[..., Any] = nb.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # nowhere to keep the compiled code, as in a read-only installation
-        fast = nb.njit(nogil=True)(function)
-    return fast
+from glassleak._compiled import compiled
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Compile the inner loops, and keep the machine code where that is possible."""
+"""Compile inner loops, and keep the machine code where that is possible."""
 
 from __future__ import annotations
 
