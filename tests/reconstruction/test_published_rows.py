@@ -9,14 +9,17 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 from glassleak.errors import ModelTooLargeError, SchemaError, UnsupportedModelError
+from glassleak.knowledge import Known
 from glassleak.models import Bagging, Exact, Forest, Missing, Noisy, Tree
 from glassleak.readers import read
+from glassleak.reconstruction import reconstruct
 from glassleak.reconstruction.published import RowsSolution, _rows_cp, _rows_milp
 from glassleak.reconstruction.published import solve_rows_cp as cp
 from glassleak.reconstruction.published import solve_rows_milp as milp
@@ -397,3 +400,15 @@ def test_a_very_deep_tree_is_no_obstacle() -> None:
     solution = cp(forest, Schema([Binary(c) for c in columns]), budget_seconds=60)
     assert solution.status == "found"
     assert not solution.table.any()
+
+
+def test_side_knowledge_is_refused_and_not_compared():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (20, 3)), columns=list("abc"))
+    labels = rng.integers(0, 2, 20)
+    forest = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(table, labels)
+    with pytest.raises(UnsupportedModelError, match="take a forest and nothing else"):
+        reconstruct(
+            read(forest), Schema([Binary(c) for c in "abc"]), formulation="rows-cp",
+            known=Known(columns=table[["a"]]),
+        )  # fmt: skip

@@ -26,15 +26,17 @@ from glassleak.schema import Schema
 
 NAME = "reconstruct"
 HELP = "reconstruct the training rows from the published counts, with proof"
-DESCRIPTION = """Reconstruct the training set of a tree, a rule list or a forest without bagging.
+DESCRIPTION = """Reconstruct the training set of a tree, a rule list or a forest.
 
-The table is sent through the model before it is returned and reproduces every published count.
-The certificate says whether it is the only such table, and how many people are provably in the
-training set whatever else is unknown."""
+Without bagging the table is sent through the model before it is returned and reproduces every
+published count; the certificate says whether it is the only such table, and how many people are
+provably in the training set whatever else is unknown.  A bagged forest whose seeds are stored
+gives its rows back in their original order; without seeds the most likely table is returned."""
 EXAMPLE = """examples:
   glassleak reconstruct model.skops
   glassleak reconstruct model.skops --schema schema.toml -o rows.csv --bounds certain.csv
   glassleak reconstruct model.skops --truth people.csv        # how wrong is it?
+  glassleak reconstruct model.skops --multiplicities unknown  # do without stored seeds
   glassleak reconstruct model.skops --formulation rows-cp     # the published method
 
 exit codes: 0 done, 2 wrong use or bad input, 3 budget exhausted without a table"""
@@ -47,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formulation", default="auto",
                         choices=("auto", "cells", "rows-cp", "rows-milp"),
                         help="cells is glassleak's own; the others are as published")  # fmt: skip
+    parser.add_argument("--multiplicities", default="auto", choices=("auto", "known", "unknown"),
+                        help="bagged forests: repeat the draws from stored seeds where possible "
+                        "(auto), insist on it, or do without (default: auto)")  # fmt: skip
+    parser.add_argument("--n-rows", type=int, metavar="N",
+                        help="training rows, where a model does not say")  # fmt: skip
     parser.add_argument("--budget", type=float, default=60, metavar="SECONDS",
                         help="(default: %(default)g)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="for whatever is random (default: 0)")
@@ -70,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         with Status("reading the counts", console=errors_to(sys.stderr)) as status:
             found = reconstruct(
                 model, schema, formulation=arguments.formulation, seed=arguments.seed,
+                multiplicities=arguments.multiplicities, n_rows=arguments.n_rows,
                 budget_seconds=arguments.budget, all_bounds=bool(arguments.bounds),
                 progress=lambda step, _share: status.update(step),
             )  # fmt: skip

@@ -57,6 +57,12 @@ class Known:
         if self.labels_only and any(other is not None for other in others):
             raise SchemaError("labels_only cannot be combined with other knowledge yet")
 
+    @property
+    def nothing(self) -> bool:
+        """Whether no side knowledge was given.  (Tables cannot be compared with ``==``.)"""
+        given = (self.columns, self.labels, self.rows, self.row_labels, self.nodes)
+        return not self.labels_only and all(value is None for value in given)
+
 
 def with_known_columns(facts: Published, known: Known) -> Published:
     """`facts` with the table of known columns as one more part."""

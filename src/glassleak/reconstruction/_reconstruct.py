@@ -115,7 +115,7 @@ def reconstruct(
             progress=progress,
         )  # fmt: skip
     if formulation in ("rows-cp", "rows-milp"):
-        if not isinstance(model, Forest) or known != Known():
+        if not isinstance(model, Forest) or not known.nothing:
             raise UnsupportedModelError("the published formulations take a forest and nothing else")
         return attack_as_published(
             model, facts, schema, formulation, budget_seconds, seed, progress
