@@ -26,6 +26,8 @@ SEARCH_PENALTY, SAMPLE_PENALTY = 6.0, 15.0
 _HOT = 0.1
 _TRIED = 500
 _MOST_EXCHANGES = 50_000
+# Moves between two looks at the clock, when tables are large.
+_ROWS_AT_ONCE, _STEPS_AT_ONCE = 1000, 200_000
 # Beyond this many rows the relaxation is a good start, and each round takes long.
 _MANY_ROWS = 500
 
@@ -57,6 +59,8 @@ class Chain:
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
+        # When to leave a round in the middle: the table is whole after every move.
+        self.deadline = np.inf
         self.memory = memory_for(self.leaves)
         self.kinds.fit(self._levels(), 20)
         self.log_prior = self.kinds.log_density(self.places.levels)
@@ -93,13 +97,20 @@ class Chain:
             self.log_prior = self.kinds.log_density(self.places.levels)
             if len(self.moving):
                 order = self.rng.permutation(self.moving)
-                self._redraw(order, beta)
+                for start in range(0, len(order), _ROWS_AT_ONCE):
+                    if time.monotonic() > self.deadline:
+                        return
+                    self._redraw(order[start : start + _ROWS_AT_ONCE], beta)
             if len(self.moving) > 1:
                 steps = min(self._exchanges_per_row() * len(self.moving), _MOST_EXCHANGES)
-                exchange(
-                    self.leaves, self.memory, self.places, self.log_prior, self.table, self.moving,
-                    beta, steps, 3 * len(self.moving), self._seed(),
-                )  # fmt: skip
+                for start in range(0, steps, _STEPS_AT_ONCE):
+                    if time.monotonic() > self.deadline:
+                        return
+                    exchange(
+                        self.leaves, self.memory, self.places, self.log_prior, self.table,
+                        self.moving, beta, min(_STEPS_AT_ONCE, steps - start),
+                        3 * len(self.moving), self._seed(),
+                    )  # fmt: skip
 
     def _redraw(self, order: IntArray, beta: float) -> None:
         if len(self.chance):

@@ -260,6 +260,8 @@ def _run(
     left = deadline - started
     done = [0.0] * len(chains)
     cancelled = threading.Event()
+    for chain in chains:
+        chain.deadline = deadline
 
     def work(k: int) -> None:
         def told(share: float, base: float, width: float) -> None:
