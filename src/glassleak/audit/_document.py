@@ -67,6 +67,18 @@ def audit_document(audit: Audit) -> dict[str, Any]:
                     }
                     for f in result.findings
                 ],
+                "exhibits": [
+                    {
+                        "id": e.id,
+                        "title": e.title,
+                        "caption": e.caption,
+                        "columns": list(e.columns),
+                        "rows": json_ready(e.rows),
+                        "chart": e.chart,
+                        "personal": e.personal,
+                    }
+                    for e in result.exhibits
+                ],
             }
             for analysis, result in audit.outcomes
         ],

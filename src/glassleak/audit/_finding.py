@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from glassleak.audit._exhibit import Exhibit
+
 Effect: TypeAlias = Literal["note", "fix", "refer"]
 Status: TypeAlias = Literal["done", "partial", "not assessed", "failed"]
 
@@ -53,6 +55,8 @@ class AnalysisResult:
     assumptions : tuple of str
     seconds : float
         Filled in by the audit.
+    exhibits : tuple of Exhibit
+        Tables behind the findings, for charts and for readers who check.
     """
 
     status: Status
@@ -61,3 +65,4 @@ class AnalysisResult:
     reason: str = ""
     assumptions: tuple[str, ...] = ()
     seconds: float = 0.0
+    exhibits: tuple[Exhibit, ...] = ()
