@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from glassleak._version import __version__
+from glassleak.papers.forests._bagging_runs import BaggedRun
 from glassleak.papers.forests._setting import Run
 
 
@@ -26,3 +27,15 @@ def record_of(run: Run, budget_seconds: float = 5.0, **changes: object) -> dict[
         }
         | changes
     )
+
+
+def bagged_record_of(run: BaggedRun, budget: float) -> dict[str, object]:
+    """A bagged run; one of them found no table."""
+    failed = run.max_depth == 5 and run.seed == 2
+    return run.key | {
+        "glassleak": __version__,
+        "budget_seconds": budget,
+        "status": "not solved" if failed else "likely",
+        "seconds": 1.0 + run.seed,
+        "error": None if failed else 0.001 * run.seed + run.n_trees / 1e6,
+    }

@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import glassleak as gl
 from glassleak.papers._paper import Options
+from glassleak.papers.forests import _bagging_campaign as campaign
 from glassleak.papers.forests import _bagging_figures as figures
 from glassleak.papers.forests import _bagging_runs as runs
 from glassleak.papers.forests._expected import lookup
@@ -51,11 +52,11 @@ def test_figures_put_published_and_regenerated_values_side_by_side(
     def pretend(run: runs.BaggedRun, budget: float) -> dict[str, object]:
         seen.append(run)
         return run.key | {
-            "budget_seconds": budget, "glassleak": figures.__version__, "status": "likely",
+            "budget_seconds": budget, "glassleak": campaign.__version__, "status": "likely",
             "seconds": 1.0, "error": 0.01 * (run.what == "guess") + 0.001 * run.known_attributes,
         }  # fmt: skip
 
-    monkeypatch.setattr(figures, "execute", pretend)
+    monkeypatch.setattr(campaign, "execute", pretend)
     options = Options(tmp_path)
     sheet = figures.figure_5(options, tmp_path / "log.jsonl").sheet
     assert {row["ours_guess"] for row in sheet.rows} == {0.01}
@@ -68,3 +69,11 @@ def test_figures_put_published_and_regenerated_values_side_by_side(
     compas = [row for row in known.rows if row["dataset"] == "COMPAS"]
     assert [row["known"] for row in compas] == [0, 3, 6]
     assert [row["ours_error"] for row in compas] == pytest.approx([0.0, 0.003, 0.006])
+
+
+def test_an_attack_is_judged_on_the_attributes_that_were_unknown() -> None:
+    plain = runs.execute(runs.BaggedRun("compas", 3, 20), 5.0)
+    assert plain["status"] == "likely"
+    assert 0 < plain["error"] < 0.12
+    told = runs.execute(runs.BaggedRun("compas", 3, 20, known_attributes=5), 5.0)
+    assert 0 <= told["error"] < 0.2

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_runs import record_of
+from fake_runs import bagged_record_of, record_of
 
 from glassleak.errors import MissingExtraError
 from glassleak.papers import PAPERS, Options, Output
 from glassleak.papers._reference import REFERENCE
-from glassleak.papers.forests import _campaign
+from glassleak.papers.forests import _bagging_campaign, _campaign
 from glassleak.papers.forests._expected import RUNS_FILE, lookup
 from glassleak.papers.forests._setting import Run
 
@@ -23,6 +23,7 @@ PAPER = PAPERS["forests"]
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(REFERENCE, raising=False)
     monkeypatch.setattr(_campaign, "execute", record_of)
+    monkeypatch.setattr(_bagging_campaign, "execute", bagged_record_of)
 
 
 def regenerate(kind: str, number: int, options: Options) -> tuple[Output, tuple[Path, ...]]:
@@ -44,12 +45,16 @@ def test_table_2_sets_times_side_by_side(tmp_path: Path) -> None:
     assert line["ratio"] == pytest.approx(6040.0 / 0.4)
     assert (line["paper_unsolved"], line["ours_unsolved"]) == ("2/5", "0/5")
     assert line["certain_rows"] == pytest.approx(42)
-    assert line["ours_unsolved_bagging"] == "not reproduced: bagging"
+    assert (line["ours_unsolved_bagging"], line["paper_unsolved_bagging"]) == ("0/5", "0/5")
+    assert line["ours_error_bagging"] == pytest.approx(0.0021)
+    assert line["ours_seconds_bagging"] == pytest.approx(3.0)
+    failed = row(output, dataset="Adult", max_depth="5")
+    assert failed["ours_unsolved_bagging"] == "1/5"
     assert line.get("tight_seconds") is None
     assert row(output, dataset="Adult", max_depth="none")["tight_seconds"] == pytest.approx(0.4)
     assert len(output.sheet.rows) == 18
     assert [f.name for f in files] == ["forests-table-2.csv", "forests-table-2.md"]
-    assert "not reproduced: bagging" in files[1].read_text(encoding="utf-8")
+    assert "which rows each tree drew is not used" in files[1].read_text(encoding="utf-8")
 
 
 def test_unsolved_runs_are_counted_and_left_out_of_means(
@@ -75,7 +80,8 @@ def test_table_3_is_by_number_of_trees(tmp_path: Path) -> None:
     line = row(output, dataset="Adult", n_trees=30)
     assert line["paper_seconds"] == 84.9
     assert line["ours_seconds"] == pytest.approx(0.13)
-    assert line["paper_unsolved_bagging"] == "0/5"
+    assert (line["paper_unsolved_bagging"], line["ours_unsolved_bagging"]) == ("0/5", "0/1")
+    assert line["ours_error_bagging"] == pytest.approx(30 / 1e6)
 
 
 def test_table_5_compares_on_the_same_forests(
@@ -129,7 +135,7 @@ def test_figure_2_says_what_is_left_out_and_how_guessing_does(tmp_path: Path) ->
     assert line["ratio"] == pytest.approx(3.0857)
     assert row(output, dataset="COMPAS", max_depth="none", n_trees=100)["ratio"] == "both 0"
     notes = " ".join(output.sheet.notes)
-    assert "not reproduced: bagging" in notes
+    assert "drawn with Figure 5" in notes
     assert "COMPAS 0.2000 (published 0.2038)" in notes
     with files[0].open(encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == 3 * 6 * 3

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassleak._version import __version__
-from glassleak.papers import _campaign
 from glassleak.papers._paper import Options, Output
 from glassleak.papers._plot import SHADES, panels, plain_ticks
-from glassleak.papers._run_log import Record
 from glassleak.papers._sheet import Column, Sheet, ratio
-from glassleak.papers.forests._bagging_runs import BaggedRun, execute
+from glassleak.papers.forests._bagging_campaign import Results, carry_out, errors, mean, unsolved
+from glassleak.papers.forests._bagging_runs import BaggedRun
 from glassleak.papers.forests._data import schema_of
 from glassleak.papers.forests._expected import lookup
 from glassleak.papers.forests._plan import seeds_of
@@ -24,8 +22,6 @@ from glassleak.papers.forests._summary import depth_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Results: TypeAlias = dict[BaggedRun, Record]
-BUDGET_SECONDS = {"quick": 15.0, "full": 60.0}
 _QUICK_DEPTHS: tuple[int | None, ...] = (3, None)
 _QUICK_TREES = (10, 100)
 _GUESS = (
@@ -50,7 +46,7 @@ def figure_5(options: Options, log: Path) -> Output:
         for seed in seeds_of(options)
         for what in ("guess", "attack")
     ]
-    results = _carry_out(runs, options, log)
+    results = carry_out(runs, options, log)
     rows = tuple(_point(results, *point) for point in points)
     columns = (
         Column("dataset", "dataset"),
@@ -80,12 +76,12 @@ def figure_6(options: Options, log: Path) -> Output:
         for k in _known_numbers(dataset, options)
         for seed in seeds_of(options)
     ]
-    results = _carry_out(runs, options, log)
+    results = carry_out(runs, options, log)
     rows = tuple(
         {
             "dataset": TITLES[dataset],
             "known": k,
-            "ours_error": _mean(results, "error", dataset=dataset, known_attributes=k),
+            "ours_error": mean(results, "error", dataset=dataset, known_attributes=k),
             "ours_std": _spread(results, dataset, k),
         }
         for dataset in DATASETS
@@ -104,60 +100,32 @@ def figure_6(options: Options, log: Path) -> Output:
     return Output(sheet, lambda: _draw_figure_6(results, options))
 
 
-def _carry_out(runs: Sequence[BaggedRun], options: Options, log: Path) -> Results:
-    budget = options.budget_seconds or BUDGET_SECONDS[options.preset]
-
-    def still_good(run: BaggedRun, record: Record) -> bool:
-        enough = run.what == "guess" or float(record.get("budget_seconds", 0)) >= budget
-        return record.get("glassleak") == __version__ and "error" in record and enough
-
-    # Runs with and without bagging have different fields, so they have logs of their own.
-    own = log.with_name(f"{log.stem}-bagging{log.suffix}")
-    return _campaign.carry_out(runs, lambda run: execute(run, budget), still_good, options, own)
-
-
 def _known_numbers(dataset: str, options: Options) -> list[int]:
     n = len(list(schema_of(dataset, "paper")))
     return list(range(n)) if options.preset == "full" else [0, n // 2, n - 1]
 
 
-def _errors(results: Results, name: str, **fields: Any) -> list[float]:
-    return [
-        record[name]
-        for run, record in results.items()
-        if all(getattr(run, key) == value for key, value in fields.items())
-        and record.get(name) is not None
-    ]
-
-
-def _mean(results: Results, name: str, **fields: Any) -> float | None:
-    values = _errors(results, name, **fields)
-    return float(np.mean(values)) if values else None
-
-
 def _spread(results: Results, dataset: str, known: int) -> float | None:
-    values = _errors(results, "error", dataset=dataset, known_attributes=known)
+    values = errors(results, "error", dataset=dataset, known_attributes=known)
     return float(np.std(values)) if len(values) > 1 else None
 
 
 def _point(results: Results, dataset: str, depth: int | None, trees: int) -> dict[str, Any]:
     which = {"dataset": dataset, "max_depth": depth, "n_trees": trees}
     attack = lookup("figure2_bagging", **which)
-    ours = _mean(results, "error", what="attack", **which)
-    mine = [r for run, r in results.items() if run.what == "attack"
-            and (run.dataset, run.max_depth, run.n_trees) == (dataset, depth, trees)]  # fmt: skip
+    ours = mean(results, "error", what="attack", **which)
     return {
         "dataset": TITLES[dataset],
         "max_depth": depth_text(depth),
         "n_trees": trees,
         "paper_guess": lookup("figure5", **which)["error"],
-        "ours_guess": _mean(results, "error", what="guess", **which),
+        "ours_guess": mean(results, "error", what="guess", **which),
         "paper_attack": attack["error"],
         "ours_attack": ours,
         "ratio": ratio(attack["error"], ours),
         "paper_unsolved": f"{attack['unsolved']}/{attack['runs']}",
-        "ours_unsolved": f"{sum(r['error'] is None for r in mine)}/{len(mine)}",
-        "ours_seconds": _mean(results, "seconds", what="attack", **which),
+        "ours_unsolved": unsolved(results, what="attack", **which),
+        "ours_seconds": mean(results, "seconds", what="attack", **which),
     }
 
 
@@ -169,9 +137,9 @@ def _draw_figure_5(results: Results, depths: Sequence[int | None], trees: Sequen
             name = f"depth {depth}" if depth else "no limit"
             published = [lookup("figure2_bagging", **which, n_trees=t)["error"] for t in trees]
             panel.plot(trees, published, "--", color=colour, alpha=0.7)
-            ours = [_mean(results, "error", what="attack", **which, n_trees=t) for t in trees]
+            ours = [mean(results, "error", what="attack", **which, n_trees=t) for t in trees]
             panel.plot(trees, ours, "-o", color=colour, label=name)  # type: ignore[arg-type]
-            guess = [_mean(results, "error", what="guess", **which, n_trees=t) for t in trees]
+            guess = [mean(results, "error", what="guess", **which, n_trees=t) for t in trees]
             panel.plot(trees, guess, ":", color=colour)  # type: ignore[arg-type]
         panel.set(xlabel="trees", xscale="log", title=TITLES[dataset], ylim=(-0.008, None))
         plain_ticks(panel.xaxis, [1, 5, 10, 20, 50, 100])
@@ -186,7 +154,7 @@ def _draw_figure_6(results: Results, options: Options) -> Figure:
     figure, axes = panels(len(DATASETS))
     for panel, dataset in zip(axes, DATASETS, strict=True):
         numbers = _known_numbers(dataset, options)
-        means = [_mean(results, "error", dataset=dataset, known_attributes=k) for k in numbers]
+        means = [mean(results, "error", dataset=dataset, known_attributes=k) for k in numbers]
         panel.plot(numbers, means, "-o", color=SHADES[-1])  # type: ignore[arg-type]
         panel.set(xlabel="known attributes", title=TITLES[dataset], ylim=(-0.001, None))
     axes[0].set_ylabel("error on the others")

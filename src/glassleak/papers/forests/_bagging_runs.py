@@ -103,8 +103,8 @@ def _attack(run: BaggedRun, model: Forest, split: Split, budget_seconds: float) 
     # Rows are paired on all columns, the error is that of the unknown ones (Appendix G).
     pairs = match_rows(split.train, found.table, schema).pairs
     unknown = [c for c in split.train.columns if c not in columns]
-    truth = split.train[unknown].to_numpy()
-    ours = found.table[unknown].to_numpy()[np.asarray(pairs)]
+    truth = split.train[unknown].to_numpy()[pairs[:, 0]]
+    ours = found.table[unknown].to_numpy()[pairs[:, 1]]
     return {
         "status": found.status,
         "seconds": round(found.seconds, 4),

@@ -18,8 +18,6 @@ from glassleak.papers.forests._expected import Line, published_runs
 from glassleak.papers.forests._plan import PUBLISHED, budget_of, seeds_of
 from glassleak.papers.forests._setting import Run
 
-BAGGING = "not reproduced: bagging"
-
 
 @dataclass(frozen=True)
 class Summary:
