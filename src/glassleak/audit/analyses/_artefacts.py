@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from glassleak.audit._analysis import Analysis, Subject
+from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding
 from glassleak.models import Forest, Model
 from glassleak.readers import Artefact
+
+_SHOWN = 200
+_EFFECTS = {"note": "nothing", "fix": "strip it", "refer": "a person must decide"}
 
 
 def _run(subject: Subject) -> AnalysisResult:
@@ -18,7 +22,31 @@ def _run(subject: Subject) -> AnalysisResult:
             "scan what will actually be released"
         )
         return AnalysisResult("partial", _known_draws(opened.model), reason=reason)
-    return AnalysisResult("done", tuple(_finding(a) for a in opened.artefacts))
+    found = tuple(_finding(a) for a in opened.artefacts)
+    return AnalysisResult("done", found, exhibits=_table(opened.artefacts))
+
+
+def _table(artefacts: tuple[Artefact, ...]) -> tuple[Exhibit, ...]:
+    if not artefacts:
+        return ()
+    return (
+        Exhibit(
+            "artefacts.kept",
+            "What the file keeps besides what prediction needs",
+            "Found by looking through everything the file or object holds; no attack is needed to "
+            "read it. Equal findings in many places are one line."
+            + _cut(len(artefacts), "are not shown; the findings list them all"),
+            ("what", "where", "what to do"),
+            tuple(
+                (a.kind.replace("-", " "), a.where, _EFFECTS[a.severity])
+                for a in artefacts[:_SHOWN]
+            ),
+        ),
+    )
+
+
+def _cut(number: int, rest: str) -> str:
+    return f" {number - _SHOWN} more {rest}." if number > _SHOWN else ""
 
 
 def _known_draws(model: Model | None) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._reconstruction_exhibits import exhibits_of
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.models import Forest
 from glassleak.reconstruction import (
@@ -50,12 +51,13 @@ def _run(subject: Subject) -> AnalysisResult:
         return AnalysisResult("not assessed", reason=str(error), assumptions=assumptions)
     evidence = _evidence(found, subject.policy) | _against_data(found, subject, schema)
     finding = _finding(found, evidence, subject.policy)
+    shown = exhibits_of(found, schema, model, subject.policy.min_people)
     if not found.certificate.complete:
         reason = "the budget ended before it was decided for every row whether it is certain"
         if found.status == "likely":
             reason = "trees drew their own samples of rows: rows are likely or not, none is proved"
-        return AnalysisResult("partial", (finding,), False, reason, assumptions)
-    return AnalysisResult("done", (finding,), assumptions=assumptions)
+        return AnalysisResult("partial", (finding,), False, reason, assumptions, exhibits=shown)
+    return AnalysisResult("done", (finding,), assumptions=assumptions, exhibits=shown)
 
 
 def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:

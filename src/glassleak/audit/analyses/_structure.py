@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.audit._analysis import Analysis, Subject
+from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding, Status
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._reconstruction_exhibits import by_size
 from glassleak.models import Exact, Forest, Missing, Model, MultiwayTree, RuleList, Tree
 
 _NOISY = "the published counts carry noise, so group sizes cannot be read off them"
@@ -87,7 +89,10 @@ def _run(subject: Subject) -> AnalysisResult:
     assumptions = ("one row of the training table is one person",)
     status: Status = "partial" if gaps else "done"
     reason = "; ".join(dict.fromkeys(gaps))
-    return AnalysisResult(status, tuple(findings), reason=reason, assumptions=assumptions)
+    return AnalysisResult(
+        status, tuple(findings), reason=reason, assumptions=assumptions,
+        exhibits=(_group_sizes(model, groups, policy),),
+    )  # fmt: skip
 
 
 def _why(part: Tree | RuleList | MultiwayTree) -> str:
@@ -128,6 +133,29 @@ def _shape(model: Model, groups: list[_Groups]) -> Finding:
             "classes": len(model.classes),
             "columns": len(model.columns),
         },
+    )
+
+
+def _group_sizes(model: Model, groups: list[_Groups], policy: Policy) -> Exhibit:
+    sizes = np.concatenate([g.people for g in groups])
+    few = int(((sizes > 0) & (sizes < policy.min_people)).sum())
+    noun = "Rules" if isinstance(model, RuleList) else "Leaves"
+    number = by_size(sizes, np.ones(len(sizes), dtype=np.int64))
+    people = by_size(sizes, sizes)
+    columns: tuple[str, ...] = ("people in it", noun.lower())
+    rows: tuple[tuple[Any, ...], ...] = number
+    if len(groups) == 1:  # every tree counts the same people again
+        columns = (*columns, "people in them")
+        rows = tuple((*n, p) for n, (_, p) in zip(number, people, strict=True))
+    return Exhibit(
+        "structure.group_sizes",
+        f"{few:,} of {_counted(len(sizes), model)} describe fewer than {policy.min_people} people",
+        f"{noun} by the number of training people in them"
+        + (f", all {len(model)} trees together" if isinstance(model, Forest) else "")
+        + ". Those with nobody in them are left out.",
+        columns,
+        rows,
+        chart="bar",
     )
 
 

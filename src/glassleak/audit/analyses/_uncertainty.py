@@ -8,6 +8,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._uncertainty_exhibits import by_trees, people
 from glassleak.counting import decimal_text
 from glassleak.errors import (
     BudgetExhaustedError,
@@ -28,6 +29,8 @@ _REMEDY = (
 )
 # Later questions need time too, and bounds get little better with more.
 _SHARE, _MOST_SECONDS = 0.5, 10.0
+# For the curve over the number of trees, which explains and does not decide.
+_CURVE_SHARE = 0.3
 
 
 def _run(subject: Subject) -> AnalysisResult:
@@ -50,10 +53,15 @@ def _run(subject: Subject) -> AnalysisResult:
     ) as error:  # fmt: skip
         return AnalysisResult("not assessed", reason=str(error), assumptions=assumptions)
     finding = _finding(found, subject.policy)
+    drawn, _ = by_trees(
+        model, schema, found, seed=subject.seed,
+        seconds=min(_MOST_SECONDS, _CURVE_SHARE * subject.remaining()),
+    )  # fmt: skip
+    shown = (*drawn, *people(found))
     if found.exact:
-        return AnalysisResult("done", (finding,), assumptions=assumptions)
+        return AnalysisResult("done", (finding,), assumptions=assumptions, exhibits=shown)
     reason = "; ".join(found.notes) or "the budget ended before everything was counted exactly"
-    return AnalysisResult("partial", (finding,), False, reason, assumptions)
+    return AnalysisResult("partial", (finding,), False, reason, assumptions, exhibits=shown)
 
 
 def _undeclared(schema: Schema, *, inferred: bool) -> str:
