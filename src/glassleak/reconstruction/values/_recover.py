@@ -1,0 +1,114 @@
+"""From placed rows to exact values: thresholds are half way between training values."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from glassleak.models import Forest, Tree
+from glassleak.reconstruction.values._gate import thresholds_are_midpoints
+from glassleak.reconstruction.values._guess import guess
+from glassleak.reconstruction.values._lattice import in_full_precision, lattice_of
+from glassleak.reconstruction.values._narrow import narrow, reproduced
+from glassleak.reconstruction.values._nodes import splits_of
+from glassleak.reconstruction.values._result import Values
+from glassleak.schema import Categorical, Schema
+
+
+def recover_values(
+    model: Tree | Forest,
+    schema: Schema,
+    table: pd.DataFrame | npt.ArrayLike,
+    draws: npt.ArrayLike | None = None,
+) -> Values:
+    """The values of every row, as far as the thresholds determine them.
+
+    Parameters
+    ----------
+    table : DataFrame or array in the model's columns
+        One line per training row; every value lies between the right thresholds.
+    draws : (trees, rows) array of whole numbers, optional
+        How often each tree drew each row; by default every tree saw every row.
+
+    Notes
+    -----
+    A threshold t of scikit-learn's exhaustive splitter satisfies ``a + b = 2 t``, with a the
+    largest value that went low in the node and b the smallest that went high.  Intervals for all
+    cells are narrowed by these equations until nothing changes; columns do not interact.  Rows in
+    the wrong place make equations contradict each other: such splits are left out and counted.
+    """
+    started = time.monotonic()
+    trees = model.trees if isinstance(model, Forest) else (model,)
+    values = _checked_table(model, table)
+    drawn = _checked_draws(len(trees), len(values), draws)
+    schema.check_columns(model.columns)
+    midpoints, reason = thresholds_are_midpoints(model)
+    splits = splits_of(trees, values, drawn)
+    out = values.copy()
+    names: list[str] = []
+    columns: list[tuple[npt.NDArray[Any], ...]] = []
+    conflicts: list[tuple[int, int]] = []
+    total = met = 0
+    for attribute in schema:
+        lattice = lattice_of(attribute)
+        if lattice is None:
+            continue
+        at = model.columns.index(attribute.columns[0])
+        own = splits.on(at)
+        known = ~np.isnan(values[:, at])
+        low = np.where(known, lattice.low, np.nan)
+        high = np.where(known, lattice.high, np.nan)
+        skipped = np.zeros(len(own.start), dtype=bool)
+        narrow(own, lattice, midpoints, low, high, skipped, known)
+        given = values[:, at] if isinstance(attribute, Categorical) else None
+        chosen = guess(own, lattice, midpoints, low, high, skipped, known, given)
+        pinned = (low == high) | ~known
+        sure = pinned & (not skipped.any())
+        if midpoints:
+            total += len(own.start)
+            met += int(reproduced(own, chosen, known).sum())
+        conflicts += zip(own.tree[skipped].tolist(), own.node[skipped].tolist(), strict=True)
+        names.append(attribute.columns[0])
+        ends = (in_full_precision(attribute, end) for end in (low, high))
+        columns.append((*ends, pinned, sure))
+        out[:, at] = np.where(known, in_full_precision(attribute, chosen), np.nan)
+    low, high, pinned, exact = (
+        pd.DataFrame(dict(zip(names, part, strict=True)))
+        for part in (zip(*columns, strict=True) if columns else ((), (), (), ()))
+    )
+    return Values(
+        _frame(model.columns, out), low, high, pinned, exact, midpoints, reason, total, met,
+        tuple(conflicts), time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _checked_table(
+    model: Tree | Forest, table: pd.DataFrame | npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    if isinstance(table, pd.DataFrame):
+        table = table[list(model.columns)]
+    values = np.array(table, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != len(model.columns):
+        raise ValueError(f"expected {len(model.columns)} columns, got shape {values.shape}")
+    return values
+
+
+def _checked_draws(
+    n_trees: int, n_rows: int, draws: npt.ArrayLike | None
+) -> npt.NDArray[np.int32] | None:
+    if draws is None:
+        return None
+    matrix = np.asarray(draws)
+    if matrix.shape != (n_trees, n_rows):
+        raise ValueError(f"draws of shape {matrix.shape}, not {(n_trees, n_rows)}")
+    return matrix.astype(np.int32)
+
+
+def _frame(columns: tuple[str, ...], values: npt.NDArray[np.float64]) -> pd.DataFrame:
+    frame = pd.DataFrame(values, columns=list(columns))
+    whole = [c for c in frame if (frame[c] == np.floor(frame[c])).all()]
+    return frame.astype(dict.fromkeys(whole, np.int64))
