@@ -17,10 +17,11 @@ import glassleak as gl
 HEAVY = ("sklearn", "skops", "imodels", "lightgbm", "xgboost", "joblib", "ortools", "matplotlib")
 PACKAGES = ("glassleak", "glassleak.audit", "glassleak.datasets", "glassleak.errors",
             "glassleak.models", "glassleak.readers", "glassleak.report",
-            "glassleak.schema", "glassleak.counting", "glassleak.uncertainty")  # fmt: skip
+            "glassleak.sanitise", "glassleak.schema", "glassleak.counting",
+            "glassleak.uncertainty")  # fmt: skip
 PROMISED = ("Binary", "Bins", "Categorical", "Forest", "GlassleakError", "Limits", "Numeric",
             "Ordinal", "Policy", "RuleList", "Schema", "Tree", "__version__", "audit",
-            "read", "uncertainty")  # fmt: skip
+            "read", "sanitise", "uncertainty")  # fmt: skip
 
 
 def package(name: str) -> Any:

@@ -15,6 +15,7 @@ from glassleak.membership import vulnerability
 from glassleak.models import Forest, RuleList, Tree
 from glassleak.readers import Limits, read
 from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
+from glassleak.sanitise import sanitise
 from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema
 from glassleak.uncertainty import uncertainty
 
@@ -39,6 +40,7 @@ __all__ = [
     "read",
     "reconstruct",
     "reconstruction_error",
+    "sanitise",
     "uncertainty",
     "vulnerability",
 ]

@@ -18,6 +18,7 @@ __all__ = [
     "ModelError",
     "ModelTooLargeError",
     "SandboxError",
+    "SanitiseError",
     "SchemaError",
     "UnsupportedModelError",
     "UntrustedFileError",
@@ -87,3 +88,7 @@ class BudgetExhaustedError(GlassleakError):
 
 class AuditError(GlassleakError):
     """An audit was asked for in a way that cannot be carried out."""
+
+
+class SanitiseError(GlassleakError, ValueError):
+    """A sanitised copy was asked for that cannot be made."""

@@ -19,8 +19,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from glassleak._version import __version__
 from glassleak.learners._literals import Interval
-from glassleak.learners._support import plain_settings
-from glassleak.models import Condition, Counts, Exact, Label, Provenance, Rule, RuleList
+from glassleak.learners._support import check_counted, plain_settings, published
+from glassleak.models import (
+    Condition,
+    Counts,
+    Exact,
+    Label,
+    Missing,
+    Noisy,
+    Provenance,
+    Rule,
+    RuleList,
+)
 
 
 class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,6 +89,8 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the rule that captures each row."""
         captured = self.apply(X)
+        if not isinstance(self._published_counts(), Noisy):
+            check_counted(self.counts_)
         counts = np.maximum(np.asarray(self.counts_, dtype=np.float64), 0)
         counts[counts.sum(axis=1) == 0] = np.maximum(counts.sum(axis=0), 1e-300)
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
@@ -108,7 +120,7 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for i, words in enumerate(self.rules_):
             head = "if" if i == 0 else "else if"
             head = "else" if words == "otherwise" else f"{head} {words} then"
-            lines.append(f"{head} {self._says(i)}  {self._captured(i)}")
+            lines.append(f"{head} {self._says(i)}  {self._captured(i)}".rstrip())
         return "\n".join(lines)
 
     def to_model(self) -> RuleList:
@@ -117,7 +129,7 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._rule_list(self._published_counts())
 
     def _published_counts(self) -> Counts:
-        return Exact(self.counts_)
+        return published(self.counts_)
 
     def _provenance(self) -> Provenance:
         return Provenance(
@@ -163,6 +175,8 @@ class BaseRuleList(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return str(self.classes_[self.predictions_[i]])
 
     def _captured(self, i: int) -> str:
+        if isinstance(self._published_counts(), Missing):
+            return ""
         per_class = zip(self.classes_.tolist(), self.counts_[i].tolist(), strict=True)
         return "(" + ", ".join(f"{label}: {count:g}" for label, count in per_class) + ")"
 

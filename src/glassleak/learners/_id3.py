@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from glassleak.learners._id3_grow import Criterion, Stops, grow
+from glassleak.learners._support import check_counted
 
 _CRITERIA = ("entropy", "gini", "gain_ratio")
 
@@ -135,6 +136,7 @@ class ID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the node each row reaches."""
         nodes = self.apply(X)
+        check_counted(self.counts_)
         counts = self.counts_[nodes].astype(float)
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         return shares

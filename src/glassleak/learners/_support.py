@@ -7,6 +7,12 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
+import numpy.typing as npt
+
+from glassleak.errors import SanitiseError
+from glassleak.models import Counts, Exact, Missing
+from glassleak.models._counts import REMOVED
+
 
 def support_rows(min_support: Any, n_rows: int) -> int:
     """The smallest number of rows a rule may capture, at least 1.
@@ -63,3 +69,14 @@ def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str | int | bool)
         or (isinstance(value, float) and math.isfinite(value))
     }
+
+
+def published(counts: npt.NDArray[Any]) -> Counts:
+    """Exact counts as they are published; `glassleak.sanitise` leaves -1 where they were."""
+    return Missing(REMOVED) if (counts < 0).any() else Exact(counts)
+
+
+def check_counted(counts: npt.NDArray[Any]) -> None:
+    """Raise where shares of classes are asked for and the counts were removed."""
+    if (counts < 0).any():
+        raise SanitiseError(f"{REMOVED}; it only predicts")

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from glassleak.learners._support import plain_settings
-from glassleak.models import Counts, Exact, Label, Provenance, Tree
+from glassleak.learners._support import check_counted, plain_settings, published
+from glassleak.models import Counts, Label, Noisy, Provenance, Tree
 
 
 class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,6 +57,8 @@ class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Shares of the classes among the training rows of the leaf of each row."""
         leaves = self.apply(X)
+        if not isinstance(self._published_counts(), Noisy):
+            check_counted(self.counts_)
         return self._shares()[leaves]
 
     def _shares(self) -> npt.NDArray[np.float64]:
@@ -84,7 +86,7 @@ class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _published_counts(self) -> Counts:
-        return Exact(self.counts_)
+        return published(self.counts_)
 
     def _provenance(self) -> Provenance:
         return Provenance(

@@ -14,6 +14,8 @@ from glassleak.models._equality import ValueEquality
 
 # Far beyond any training set, and low enough that sums of a few million counts stay in int64.
 MAX_COUNT = 2**40
+# Why there are no counts in a model that `glassleak.sanitise` has been through.
+REMOVED = "the numbers of training rows were removed from the model"
 
 # Kinds of array that convert to a target kind without losing anything (but range, checked apart).
 _EXACT_FROM = {"i": "iu", "f": "fiu", "b": "b"}

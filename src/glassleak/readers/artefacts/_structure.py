@@ -15,11 +15,18 @@ _PER_NODE = "one entry per node"
 _GENERATOR = "inner state of a random generator"
 _PER_WEIGHT = "one entry per weight of the network"
 _CURVE = "knots and coefficients of a curve"
+_OWN_TREE = frozenset({"feature_", "threshold_", "left_", "right_", "counts_"})
 # (start of the module, class) -> (attributes, reason); no attributes listed means all of them.
 _OWNERS: dict[tuple[str, str], tuple[frozenset[str], str]] = {
     ("sklearn.tree", "Tree"): (frozenset({"nodes", "values", "args"}), _PER_NODE),
     ("sklearn.ensemble", "TreePredictor"): (
         frozenset({"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}),
+        _PER_NODE,
+    ),
+    ("glassleak.learners", "OptimalTreeClassifier"): (_OWN_TREE, _PER_NODE),
+    ("glassleak.learners", "PrivateTreeClassifier"): (_OWN_TREE, _PER_NODE),
+    ("glassleak.learners", "ID3Classifier"): (
+        frozenset({"feature_", "parent_", "branch_", "counts_"}),
         _PER_NODE,
     ),
     ("numpy.random", "RandomState"): (frozenset(), _GENERATOR),

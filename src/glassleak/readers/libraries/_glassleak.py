@@ -17,7 +17,7 @@ from glassleak.errors import MalformedModelError
 from glassleak.models import (
     Bagging,
     Condition,
-    Exact,
+    Counts,
     Forest,
     Label,
     Noisy,
@@ -29,7 +29,7 @@ from glassleak.models import (
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._sklearn_tree import class_labels, column_names
-from glassleak.readers.libraries._typed import integer, located, sequence, shown
+from glassleak.readers.libraries._typed import exact_or_removed, integer, located, sequence, shown
 
 _SETTINGS = ("max_length", "min_support", "max_width", "negations", "criterion", "support_of",
              "protect_default", "regularization", "tie_break", "tolerance", "max_depth",
@@ -106,11 +106,11 @@ def _read_tree(state: State, limits: Limits) -> Tree:
     )
 
 
-def _counts(state: State, counts: npt.NDArray[Any]) -> Exact | Noisy:
+def _counts(state: State, counts: npt.NDArray[Any]) -> Counts:
     """Private learners say how much noise their counts carry."""
     scale = state.get("noise_scale_")
     if scale is None:
-        return Exact(counts)
+        return exact_or_removed(counts)
     if type(scale) not in (int, float) or not (math.isfinite(scale) and scale > 0):
         raise MalformedModelError(f"{shown(scale)} is no scale of noise", "noise_scale_")
     return Noisy(counts.astype(np.float64), float(scale), "discrete Laplace")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from glassleak.errors import MalformedModelError
-from glassleak.models import Exact, Label, MultiwayTree, Provenance
+from glassleak.models import Label, MultiwayTree, Provenance
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._sklearn_tree import class_labels, column_names
-from glassleak.readers.libraries._typed import located
+from glassleak.readers.libraries._typed import exact_or_removed, located
 
 _SETTINGS = ("criterion", "max_depth", "min_samples_split", "min_gain")
 # The classic name of the method, by which analyses know how columns were chosen.
@@ -38,7 +38,7 @@ def read_id3(state: State, limits: Limits) -> MultiwayTree:
             feature=feature,
             parent=state.need("parent_", np.ndarray, "model"),
             branch=state.need("branch_", np.ndarray, "model"),
-            counts=Exact(counts),
+            counts=exact_or_removed(counts),
             label=label.astype(np.int32),
             provenance=Provenance(
                 library="glassleak",

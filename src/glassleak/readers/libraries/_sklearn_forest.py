@@ -18,6 +18,7 @@ from glassleak.readers.libraries._sklearn_tree import (
     Context,
     class_labels,
     column_names,
+    is_emptied,
     nodes_of,
     older_than,
     provenance,
@@ -129,11 +130,13 @@ def _whole(state: State, name: str) -> int | None:
     return value
 
 
-def _drawn_at_root(member: State) -> int:
+def _drawn_at_root(member: State) -> int | None:
     cython = member.get("tree_")
     if not isinstance(cython, State):
         raise MalformedModelError("no fitted tree in it", f"{member.name}.tree_")
     nodes = nodes_of(cython, f"{member.name}.tree_")
+    if is_emptied(nodes):
+        return None
     rows = float(nodes["weighted_n_node_samples"][0])
     if not rows.is_integer() or not 0 < rows < 2**40:
         raise UnsupportedModelError("rows carry weights and the number of draws is not stored")

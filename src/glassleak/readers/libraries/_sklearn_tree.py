@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.errors import MalformedModelError, ModelTooLargeError, UnsupportedModelError
-from glassleak.models import Label, Missing, Provenance, Tree
+from glassleak.errors import (
+    InconsistentModelError,
+    MalformedModelError,
+    ModelTooLargeError,
+    UnsupportedModelError,
+)
+from glassleak.models import Counts, Label, Missing, Provenance, Tree
+from glassleak.models._counts import REMOVED
 from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._sklearn_counts import (
@@ -96,8 +102,11 @@ def tree_from_state(state: State, context: Context, place: str) -> tuple[Tree, t
         if (internal & ~inside).any():
             raise MalformedModelError("splits on a column it did not see", f"{place}.feature")
         feature = np.where(inside, context.column_map[np.where(inside, feature, 0)], feature)
+    values = _values(cython, len(nodes), len(context.classes), place)
+    if is_emptied(nodes):
+        return _without_counts(context, nodes, feature, values, place), (REMOVED,)
     weighted = Weighted(
-        values=_values(cython, len(nodes), len(context.classes), place),
+        values=values,
         weighted_rows=nodes["weighted_n_node_samples"].astype(np.float64),
         distinct=nodes["n_node_samples"].astype(np.int64),
         leaves=~internal,
@@ -111,13 +120,56 @@ def tree_from_state(state: State, context: Context, place: str) -> tuple[Tree, t
     counts, note = (
         (Missing(_MONOTONIC), _MONOTONIC) if monotonic else people_per_class(weighted, masses)
     )
+    tree = _tree(context, nodes, feature, counts, nodes["n_node_samples"], place)
+    if isinstance(counts, Missing) and not monotonic:
+        check_additive(masses, tree.left, tree.right, place)
+    doubt = tree.missing_left is not None and tree.missing_left.any() and older_than(state, (1, 9))
+    return tree, tuple(n for n in (note, _MISCOUNTED if doubt else None) if n)
+
+
+def is_emptied(nodes: npt.NDArray[Any]) -> bool:
+    """Whether the numbers of rows were taken out (`glassleak.sanitise`): a root without anybody.
+
+    scikit-learn grows no tree from no rows.  Rows in some nodes only are no such mark but an error.
+    """
+    return not nodes["n_node_samples"].any()
+
+
+def _without_counts(
+    context: Context,
+    nodes: npt.NDArray[Any],
+    feature: npt.NDArray[Any],
+    values: npt.NDArray[np.float64],
+    place: str,
+) -> Tree:
+    """A tree of which only splits and the values of leaves are left."""
+    leaves = nodes["left_child"] == -1
+    with np.errstate(invalid="ignore"):
+        usable = (np.abs(values.sum(axis=1) - 1.0) <= 1e-6) & (values >= 0).all(axis=1)
+    if not usable[leaves].all():
+        node = int(np.flatnonzero(leaves & ~usable)[0])
+        raise InconsistentModelError(
+            "the class shares of a leaf do not add up to 1", f"{place}.values[{node}]"
+        )
+    return _tree(context, nodes, feature, Missing(REMOVED), None, place)
+
+
+def _tree(
+    context: Context,
+    nodes: npt.NDArray[Any],
+    feature: npt.NDArray[Any],
+    counts: Counts,
+    distinct: npt.NDArray[Any] | None,
+    place: str,
+) -> Tree:
+    internal = nodes["left_child"] != -1
     missing_left = _missing_left(nodes, place)
     thresholds = nodes["threshold"].astype(np.float64)
     if missing_left is not None:
         # "Is the value missing?" is stored as "is it at most infinity?"; all values are finite.
         thresholds[thresholds == np.inf] = EVERY_VALUE
     with located(place):
-        tree = Tree(
+        return Tree(
             columns=context.columns,
             classes=context.classes,
             feature=np.where(internal, feature, -1),
@@ -125,13 +177,9 @@ def tree_from_state(state: State, context: Context, place: str) -> tuple[Tree, t
             left=nodes["left_child"],
             right=np.where(internal, nodes["right_child"], -1),
             counts=counts,
-            distinct_rows=nodes["n_node_samples"],
+            distinct_rows=distinct,
             missing_left=missing_left,
         )
-    if isinstance(counts, Missing) and not monotonic:
-        check_additive(masses, tree.left, tree.right, place)
-    doubt = missing_left is not None and bool(missing_left.any()) and older_than(state, (1, 9))
-    return tree, tuple(n for n in (note, _MISCOUNTED if doubt else None) if n)
 
 
 def older_than(state: State, version: tuple[int, int]) -> bool:

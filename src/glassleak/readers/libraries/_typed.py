@@ -20,7 +20,8 @@ from glassleak.errors import (
     ModelError,
     ModelTooLargeError,
 )
-from glassleak.models._counts import MAX_COUNT
+from glassleak.models import Exact, Missing
+from glassleak.models._counts import MAX_COUNT, REMOVED
 from glassleak.readers._limits import Limits
 
 _WHOLE = 1e-6
@@ -145,3 +146,17 @@ def check_width(n_trees: int, n_columns: int, limits: Limits) -> None:
         raise ModelTooLargeError(
             f"{n_trees:,} trees times {n_columns:,} columns, over {limits.nodes:,}"
         )
+
+
+def exact_or_removed(counts: npt.NDArray[Any]) -> Exact | Missing:
+    """Counts of glassleak's own learners, unless `glassleak.sanitise` took them out.
+
+    It leaves 0 at the class a node or rule predicts and -1 at all others, as no count can be.
+    """
+    if counts.ndim == 2 and counts.size and counts.shape[1] > 1 and int(counts.min()) == -1:
+        marked = ((counts == 0).sum(axis=1) == 1) & (
+            (counts == -1).sum(axis=1) == counts.shape[1] - 1
+        )
+        if marked.all():
+            return Missing(REMOVED)
+    return Exact(counts)
