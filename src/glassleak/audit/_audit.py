@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassleak._files import write_text
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._document import audit_document, dump_document
 from glassleak.audit._finding import AnalysisResult, Finding
@@ -16,6 +17,7 @@ from glassleak.audit._policy import Policy
 from glassleak.audit._verdict import Decision, Reason, decide
 from glassleak.audit.analyses import ANALYSES
 from glassleak.errors import AuditError
+from glassleak.pages import audit_page
 from glassleak.readers import Limits, Opened, open_model
 from glassleak.schema import Schema
 
@@ -69,6 +71,16 @@ class Audit:
     def to_json(self, path: str | Path | None = None) -> str:
         """The audit as JSON text, also written to `path` when given."""
         return dump_document(self.to_document(), path)
+
+    def to_html(self, path: str | Path | None = None, redact: bool = False) -> str:
+        """The audit as one self-contained HTML page, also written to `path` when given.
+
+        `redact` leaves the values of rows that may describe real people out of the file.
+        """
+        text = audit_page(self.to_document(), redact=redact)
+        if path is not None:
+            write_text(path, text)
+        return text
 
 
 def audit(

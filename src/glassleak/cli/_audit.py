@@ -32,7 +32,7 @@ The answer is one of
   not assessed  glassleak cannot judge this kind of model"""
 EXAMPLE = """examples:
   glassleak audit model.skops
-  glassleak audit model.skops --json report.json
+  glassleak audit model.skops --html report.html --json report.json
   glassleak audit model.joblib --trust sandbox
   glassleak audit model.skops --min-people 5 --json - | jq .verdict
 
@@ -77,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="for whatever is random (default: 0)")
     parser.add_argument("--json", metavar="FILE",
                         help="write the full report as JSON; '-' for standard output")  # fmt: skip
+    parser.add_argument(
+        "--html", metavar="FILE", help="write the report as one page for a browser or for printing"
+    )
+    parser.add_argument(
+        "--redact", action="store_true", help="leave values of reconstructed rows out of that page"
+    )
     parser.add_argument("--quiet", action="store_true", help="no summary on the terminal")
     parser.add_argument("--json-schema", nargs=0, action=_PrintJsonSchema,
                         help="print the JSON Schema of the report and exit")  # fmt: skip
@@ -93,8 +99,12 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(result.to_document(), indent=2, allow_nan=False) + "\n")
     elif arguments.json:
         result.to_json(arguments.json)
+    if arguments.html:
+        result.to_html(arguments.html, redact=arguments.redact)
     if not arguments.quiet and arguments.json != "-":
         print_audit(result, output())
+        if arguments.html:
+            say(output(), f"\nreport: {printable(arguments.html)}")
         if arguments.json:
             say(output(), f"\nfull report: {printable(arguments.json)}")
     return EXIT_CODES[result.verdict]

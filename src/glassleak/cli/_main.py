@@ -18,6 +18,7 @@ from glassleak.cli import (
     _disclosure,
     _paper,
     _reconstruct,
+    _report,
     _schema,
     _train,
     _uncertainty,
@@ -29,6 +30,7 @@ from glassleak.report import printable
 _COMMANDS = (
     _demo,
     _audit,
+    _report,
     _reconstruct,
     _uncertainty,
     _disclosure,

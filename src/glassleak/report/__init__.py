@@ -1,7 +1,8 @@
 """Results for people: displays of what audits and analyses found."""
 
-from glassleak.report._printable import printable
+from glassleak._printable import printable
 from glassleak.report._terminal import print_audit
 from glassleak.report._uncertainty import print_uncertainty
+from glassleak.report.html import read_record, render_html
 
-__all__ = ["print_audit", "print_uncertainty", "printable"]
+__all__ = ["print_audit", "print_uncertainty", "printable", "read_record", "render_html"]

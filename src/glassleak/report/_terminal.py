@@ -11,9 +11,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from glassleak._printable import printable
 from glassleak.audit import AnalysisResult, Audit, Finding
 from glassleak.models import Forest, RuleList
-from glassleak.report._printable import printable
 
 _COLOURS = {"release": "green", "fix": "red", "refer": "yellow", "not assessed": "magenta"}
 _MEANING = {

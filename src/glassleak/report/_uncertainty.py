@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from glassleak._printable import printable
 from glassleak.counting import readable_number
-from glassleak.report._printable import printable
 from glassleak.uncertainty import Uncertainty
 
 _SHOWN = 6

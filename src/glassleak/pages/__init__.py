@@ -1,0 +1,5 @@
+"""Pages for people, made from JSON records: no live objects, no network, no scripts."""
+
+from glassleak.pages._audit_page import audit_page
+
+__all__ = ["audit_page"]

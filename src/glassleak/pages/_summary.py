@@ -1,0 +1,152 @@
+"""The first page: the decision, why, what to do next, and which questions are open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from glassleak.pages._actions import actions
+from glassleak.pages._anchors import Anchors
+from glassleak.pages._marks import effect_badge, shape, status_badge, tone
+from glassleak.pages._markup import Child, Html, tag
+from glassleak.pages._numbers import number
+from glassleak.pages._prose import prose, sentence
+from glassleak.pages._table import facts
+from glassleak.pages._words import load, word
+
+# The summary is to fit on one printed page.
+_REASONS, _ACTIONS, _SHORT = 6, 4, 240
+
+
+def summary(document: Mapping[str, Any], places: Anchors) -> Html:
+    """Everything somebody with one minute has to see."""
+    decision = document["verdict"]["decision"]
+    return tag(
+        "section",
+        tag(
+            "div",
+            shape(decision),
+            tag(
+                "div",
+                tag("p", "Decision", class_="over"),
+                tag("h2", word_of(decision), id="decision"),
+                tag("p", load("words")["decision"][decision]["meaning"], class_="meaning"),
+            ),
+            class_=f"verdict {tone(decision)}",
+        ),
+        tag("div", _why(document, places), _next(document, places), class_="columns"),
+        _questions(document, places),
+        tag("h3", "What was audited"),
+        model_facts(document),
+        class_="summary",
+        aria_labelledby="decision",
+    )
+
+
+def word_of(decision: str) -> str:
+    """The decision as one writes it."""
+    return str(load("words")["decision"][decision]["word"])
+
+
+def _why(document: Mapping[str, Any], places: Anchors) -> Html:
+    reasons = document["verdict"]["reasons"]
+    effects = {
+        places.findings[i, j]: finding["effect"]
+        for i, analysis in enumerate(document["analyses"])
+        for j, finding in enumerate(analysis["findings"])
+    }
+    statuses = {a["id"]: a["status"] for a in document["analyses"]}
+    lines: list[Child] = []
+    for reason in reasons[:_REASONS]:
+        place = places.of_reason(reason)
+        effect = effects.get(place) if reason["finding"] is not None else None
+        status = statuses.get(reason["analysis"], "not assessed")
+        badge = effect_badge(effect) if effect else status_badge(status)
+        link = tag("a", prose(reason["text"], _SHORT), href=f"#{place}")
+        lines.append(tag("li", link, " ", badge))
+    if not lines:
+        lines = [tag("li", "No finding stands against a release under this policy.")]
+    more = len(reasons) - _REASONS
+    after = tag("p", f"and {more} more under ", tag("a", "What was found", href="#found"))
+    return tag("div", tag("h3", "Why"), tag("ul", lines, class_="reasons"),
+               after if more > 0 else None)  # fmt: skip
+
+
+def _next(document: Mapping[str, Any], places: Anchors) -> Html:
+    found = actions(document, places)
+    steps: list[Child] = [tag("li", sentence(a.remedy, _SHORT)) for a in found[:_ACTIONS]]
+    decision = document["verdict"]["decision"]
+    steps += [tag("li", words) for words in load("words")["decision"][decision]["next"]]
+    more = len(found) - _ACTIONS
+    after = tag("p", f"and {more} more under ", tag("a", "What to do", href="#to-do"))
+    return tag("div", tag("h3", "What to do next"), tag("ol", steps), after if more > 0 else None)
+
+
+def _questions(document: Mapping[str, Any], places: Anchors) -> Html:
+    analyses = document["analyses"]
+    unanswered = sum(a["status"] != "done" for a in analyses)
+    head = f"Questions asked: {len(analyses)}, not or not fully answered: {unanswered}"
+    rows = [
+        tag(
+            "tr",
+            tag("th", tag("a", a["question"], href=f"#{places.analyses[a['id']]}"), scope="row"),
+            tag("td", status_badge(a["status"])),
+            tag("td", _answer(a)),
+        )
+        for a in analyses
+    ]
+    return tag(
+        "div",
+        tag("h3", head),
+        tag("table", tag("tbody", rows), class_="questions"),
+        tag("p", "What was not answered is not an all-clear: see ",
+            tag("a", "What was not assessed", href="#not-assessed"), ".")
+        if unanswered else None,
+    )  # fmt: skip
+
+
+def _answer(analysis: Mapping[str, Any]) -> Child:
+    effects = Counter(finding["effect"] for finding in analysis["findings"])
+    parts = []
+    if effects["refer"]:
+        parts.append(f"{effects['refer']} to decide")
+    if effects["fix"]:
+        parts.append(f"{effects['fix']} to fix")
+    if effects["note"]:
+        parts.append(f"{effects['note']} for information")
+    if parts:
+        return ", ".join(parts)
+    if analysis["status"] == "done":
+        return "nothing found"
+    return sentence(analysis["reason"], 110)
+
+
+def model_facts(document: Mapping[str, Any]) -> Html:
+    """What was audited, as far as it is known."""
+    model = document["model"]
+    pairs: list[tuple[str, Child]] = []
+    if model["supported"]:
+        estimator = model.get("estimator") or ""
+        origin = " ".join(p for p in (model.get("library"), model.get("library_version")) if p)
+        kind = word("kind", model["kind"])
+        pairs.append(("Model", f"{estimator or kind} ({origin})" if origin else estimator or kind))
+        pairs.append(("Kind", _kind(model, kind)))
+        rows = model["rows"]
+        pairs.append(("Training rows", "not published" if rows is None else number(rows)))
+        pairs.append(("Columns, classes",
+                      f"{number(model['columns'])}, {number(len(model['classes']))}"))  # fmt: skip
+        pairs.append(("Counts", word("counts", model["counts"])))
+    else:
+        pairs.append(("Problem", sentence(str(model["problem"]))))
+    pairs.append(("SHA-256", tag("code", model["sha256"]) if model["sha256"]
+                  else "none: the model was an object in memory"))  # fmt: skip
+    return facts(pairs)
+
+
+def _kind(model: Mapping[str, Any], kind: str) -> str:
+    if model.get("trees"):
+        return f"{kind}: {number(model['trees'])} trees, {word('bagging', model['bagging'])}"
+    if model.get("rules"):
+        return f"{kind}: {number(model['rules'])} rules"
+    return kind
