@@ -8,7 +8,7 @@ import pytest
 
 import glassleak as gl
 from glassleak.cli import main
-from glassleak.learners.private import _grow
+from glassleak.learners.private import _tools
 from glassleak.learners.private._exact import discrete_laplace
 from glassleak.models import Noisy
 
@@ -42,7 +42,7 @@ def test_model_is_written_and_can_be_read_back(table, schema, tmp_path, capsys):
     assert "the set of classes is public" in text
     read = gl.read(model)
     assert isinstance(read.counts, Noisy)
-    assert read.counts.scale == pytest.approx(1 / (20 * 0.4))
+    assert read.counts.scale == pytest.approx(1 / (20 * 0.3))
     assert len(read.rules) == 5
 
 
@@ -72,7 +72,7 @@ def test_verification_passes_and_can_fail(table, capsys, monkeypatch):
                  "--verify", "--draws", "1500"]  # fmt: skip
     assert main(arguments) == 0
     assert "not refuted" in capsys.readouterr().out
-    monkeypatch.setattr(_grow, "discrete_laplace", lambda scale, s: discrete_laplace(scale / 3, s))
+    monkeypatch.setattr(_tools, "discrete_laplace", lambda scale, s: discrete_laplace(scale / 3, s))
     assert main(arguments) == 1
     assert ": refuted" in capsys.readouterr().out
 

@@ -9,6 +9,8 @@ from glassleak.errors import UnsupportedModelError
 from glassleak.learners import PrivateForestClassifier, PrivateRuleListClassifier
 from glassleak.learners.private import PrivateTreeClassifier
 
+pytestmark = pytest.mark.filterwarnings("ignore::glassleak.learners.private.PrivacyWarning")
+
 
 @pytest.fixture(scope="module")
 def people():

@@ -13,9 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import glassleak as gl
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import candidates_of, public_literals
-from glassleak.learners.private._grow import costs_of, gini_cost, grow
+from glassleak.learners.private._grow import costs_of, gini_cost, grow, parts
 from glassleak.learners.private._rule_list import PrivateRuleListClassifier
 from glassleak.models import Noisy
+
+pytestmark = pytest.mark.filterwarnings("ignore::glassleak.learners.private.PrivacyWarning")
 
 
 @parametrize_with_checks([PrivateRuleListClassifier(epsilon=50.0, random_state=0)])
@@ -88,7 +90,14 @@ def test_budget_is_spent_exactly_and_written_down():
     assert [line["what"] for line in model.ledger_] == [
         "rule 1", "rule 2", "rule 3", "counts of all rules",
     ]  # fmt: skip
-    assert model.noise_scale_ == pytest.approx(1 / (0.3 * 0.4))
+    assert model.noise_scale_ == pytest.approx(1 / (0.3 * 0.3))
+
+
+@given(st.fractions(min_value="1/1000", max_value=100), st.integers(0, 40))
+def test_rules_share_the_budget_exactly(budget, length):
+    shares = parts(budget, length)
+    assert sum(shares) == (budget if length else 0)
+    assert all(share * (k + 1) == shares[0] for k, share in enumerate(shares))
 
 
 def test_a_spent_budget_stops_the_learner_before_it_looks():

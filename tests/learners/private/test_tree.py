@@ -11,6 +11,8 @@ from glassleak.learners import PrivateForestClassifier, PrivateTreeClassifier
 from glassleak.learners.private import _grow_tree
 from glassleak.models import Noisy
 
+pytestmark = pytest.mark.filterwarnings("ignore::glassleak.learners.private.PrivacyWarning")
+
 
 @parametrize_with_checks(
     [

@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import Candidates
-from glassleak.learners.private._exact import Randomness, discrete_laplace
-from glassleak.learners.private._selection import permute_and_flip
+from glassleak.learners.private._exact import Randomness
+from glassleak.learners.private._tools import HONEST, Tools
 
 Criterion: TypeAlias = Literal["errors", "gini"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -62,6 +62,7 @@ def grow(
     counts_share: Fraction,
     accountant: Accountant,
     source: Randomness,
+    tools: Tools = HONEST,
 ) -> Grown:
     """Spend the accountant's whole budget on a list of `length` rules and their counts.
 
@@ -72,31 +73,41 @@ def grow(
         Class of each row.
     candidates : Candidates
     counts_share : Fraction
-        Share of the budget for the counts; the rest is divided evenly among the rules.
+        Share of the budget for the counts; the rules get the rest (`parts`).
     """
     budget = accountant.left
     for_counts = budget * counts_share if length else budget
+    for_rules = parts(budget - for_counts, length)
+    candidates = tools.offer(candidates, holds)
     tables = [holds[codes == c].astype(np.float64) for c in range(n_classes)]
     alive = [np.ones(len(table), dtype=bool) for table in tables]
     rules: list[list[int]] = []
-    for step in range(length):
-        epsilon = accountant.spend(
-            (budget - for_counts) / length, f"rule {step + 1}", "permute-and-flip"
-        )
+    for step, part in enumerate(for_rules):
+        epsilon = accountant.spend(part, f"rule {step + 1}", "permute-and-flip")
         captured = captured_counts(
             [table[left] for table, left in zip(tables, alive, strict=True)], candidates
         )
         totals = np.array([int(left.sum()) for left in alive], dtype=np.int64)
         costs = costs_of(captured, totals[:, None] - captured, criterion)
-        chosen = candidates.members(permute_and_flip(costs, epsilon, source, monotone=True))
+        chosen = candidates.members(tools.choose(costs, epsilon, source))
         rules.append(chosen)
         for table, left in zip(tables, alive, strict=True):
             left &= ~table[:, chosen].all(axis=1)
     epsilon = accountant.spend(for_counts, "counts of all rules", "discrete Laplace")
     exact = _captured_by(tables, rules)
     scale = 1 / epsilon
-    noise = [[discrete_laplace(scale, source) for _ in row] for row in exact]
-    return Grown(rules, exact + np.array(noise, dtype=np.int64), scale)
+    noise = tools.noise((len(exact), n_classes), scale, source)
+    return Grown(rules, exact + noise, scale)
+
+
+def parts(budget: Fraction, length: int) -> list[Fraction]:
+    """What each of `length` rules may cost: the second half of the first, the third a third of it.
+
+    A bad choice wastes at most what its rule could have gained, and later rules gain less: most of
+    what a list gets right it gets right with its first rules.  Fixed in advance, hence free.
+    """
+    weights = [Fraction(1, k) for k in range(1, length + 1)]
+    return [budget * weight / sum(weights) for weight in weights]
 
 
 def captured_counts(tables: list[npt.NDArray[np.float64]], candidates: Candidates) -> IntArray:

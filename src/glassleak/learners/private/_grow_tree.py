@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from glassleak.learners._literals import Literals
 from glassleak.learners.private._accountant import Accountant
-from glassleak.learners.private._candidates import candidates_of
-from glassleak.learners.private._exact import Randomness, discrete_laplace
+from glassleak.learners.private._candidates import Candidates
+from glassleak.learners.private._exact import Randomness
 from glassleak.learners.private._grow import Criterion, IntArray, captured_counts, costs_of
-from glassleak.learners.private._selection import permute_and_flip
+from glassleak.learners.private._tools import HONEST, Tools
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ def grow_tree(
     counts_share: Fraction,
     accountant: Accountant,
     source: Randomness,
+    tools: Tools = HONEST,
 ) -> GrownTree:
     """Spend the accountant's whole budget on a tree of exactly `depth` levels of splits."""
     budget = accountant.left
     for_counts = budget * counts_share if depth else budget
     # "Above" and "not above" make the same split.
-    singles = candidates_of(literals, 1)
     above = np.flatnonzero(literals.above)
-    candidates = type(singles)(literals, above, above)
+    candidates = tools.offer(Candidates(literals, above, above), holds)
     tables = [holds[codes == c].astype(np.float64) for c in range(n_classes)]
     place = [np.zeros(len(table), dtype=np.int64) for table in tables]
     chosen: list[int] = []
@@ -73,7 +73,7 @@ def grow_tree(
             captured = captured_counts(here, candidates)
             totals = np.array([len(table) for table in here], dtype=np.int64)
             costs = costs_of(captured, totals[:, None] - captured, criterion)
-            chosen.append(int(above[permute_and_flip(costs, epsilon, source, monotone=True)]))
+            chosen.append(int(candidates.first[tools.choose(costs, epsilon, source)]))
         for table, at in zip(tables, place, strict=True):
             literal = np.array(chosen, dtype=np.int64)[at]
             at[:] = 2 * at + 1 + table[np.arange(len(table)), literal].astype(np.int64)
@@ -83,8 +83,7 @@ def grow_tree(
     counts = np.zeros((n_nodes, n_classes), dtype=np.int64)
     for c, at in enumerate(place):
         counts[:, c] = np.bincount(at, minlength=n_nodes)
-    for leaf in range(2**depth - 1, n_nodes):
-        counts[leaf] += [discrete_laplace(scale, source) for _ in range(n_classes)]
+    counts[2**depth - 1 :] += tools.noise((2**depth, n_classes), scale, source)
     for node in range(2**depth - 2, -1, -1):
         counts[node] = counts[2 * node + 1] + counts[2 * node + 2]
     return GrownTree(chosen, counts, scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import random
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +19,26 @@ from glassleak.learners.private._exact import Randomness, secure_randomness
 from glassleak.models import Provenance
 
 NEIGHBOURS = "tables that differ by one person added or removed"
+
+
+class PrivacyWarning(UserWarning):
+    """The model works, but what was asked for takes its privacy away."""
+
+
+class Unseeded:
+    """Copies and files of a fitted model do not carry the seed of its noise.
+
+    Whoever has the seed draws the same noise and takes it off.  Parameters must stay as given
+    (`clone`, `get_params`), so the seed is dropped where the fitted object leaves the process.
+    """
+
+    random_state: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())  # type: ignore[misc]
+        if "privacy_" in state:
+            state["random_state"] = None
+        return state
 
 
 def declared(
@@ -43,7 +64,9 @@ def guarantee(learner: Any, accountant: Accountant) -> dict[str, Any]:
     if learner.classes is None:
         assumptions.append("the set of classes is public")
     if learner.random_state is not None:
-        assumptions.append("random_state stays secret (otherwise there is no protection)")
+        assumptions.append(
+            "random_state stays secret and cannot be guessed (otherwise there is no protection)"
+        )
     return {
         "epsilon": float(accountant.spent),
         "delta": 0.0,
@@ -75,8 +98,15 @@ def exact_number(value: Any, name: str) -> Fraction:
 
 
 def source_of(random_state: Any) -> Randomness:
+    """The operating system's randomness; with a seed, repeatable noise and a `PrivacyWarning`."""
     if random_state is None:
         return secure_randomness()
+    warnings.warn(
+        "noise drawn with random_state can be drawn again and taken off, and seeds can be guessed: "
+        "for experiments only, do not publish this model (random_state=None protects)",
+        PrivacyWarning,
+        stacklevel=3,
+    )
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31))
     # Asked for by name, and written into `privacy_` as not certified.

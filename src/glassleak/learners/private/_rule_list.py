@@ -19,12 +19,14 @@ from glassleak.learners.private._candidates import candidates_of, public_literal
 from glassleak.learners.private._exact import Randomness
 from glassleak.learners.private._grow import Criterion, grow
 from glassleak.learners.private._parameters import (
+    Unseeded,
     declared,
     exact_number,
     guarantee,
     source_of,
     without_seed,
 )
+from glassleak.learners.private._tools import HONEST, Tools
 from glassleak.models import Counts, Noisy, Provenance
 from glassleak.schema import Schema
 
@@ -41,7 +43,7 @@ class Settings:
     n_thresholds: int
 
 
-class PrivateRuleListClassifier(BaseRuleList):
+class PrivateRuleListClassifier(Unseeded, BaseRuleList):
     """Rule list with pure ``epsilon``-differential privacy.
 
     Rules are chosen by permute-and-flip among all conjunctions the schema offers, and published
@@ -59,7 +61,8 @@ class PrivateRuleListClassifier(BaseRuleList):
     criterion : "errors" or "gini"
         What a rule should make small: misclassified people, or ``n * Gini / 2``.
     counts_share : float
-        Share of `epsilon` spent on the counts; the rules get the rest in equal parts.
+        Share of `epsilon` spent on the counts.  Of the rest the first rule gets most, the second
+        half as much, the third a third: later rules have less to gain.
     schema : Schema, optional
         What values the columns can take.  Without it all columns are taken to be zeros and ones.
     thresholds : mapping, optional
@@ -99,7 +102,7 @@ class PrivateRuleListClassifier(BaseRuleList):
         max_width: int = 2,
         *,
         criterion: Literal["errors", "gini"] = "errors",
-        counts_share: float = 0.4,
+        counts_share: float = 0.3,
         schema: Schema | None = None,
         thresholds: Cuts | None = None,
         n_thresholds: int = 4,
@@ -148,6 +151,7 @@ class PrivateRuleListClassifier(BaseRuleList):
         codes: npt.NDArray[np.int64],
         settings: Settings,
         source: Randomness,
+        tools: Tools = HONEST,
     ) -> Self:
         accountant = Accountant(settings.epsilon)
         literals = public_literals(
@@ -157,6 +161,7 @@ class PrivateRuleListClassifier(BaseRuleList):
             literals.holds(X), codes, len(self.classes_), candidates_of(literals, settings.width),
             length=settings.length, criterion=settings.criterion,
             counts_share=settings.counts_share, accountant=accountant, source=source,
+            tools=tools,
         )  # fmt: skip
         self.conditions_ = [*(literals.intervals(rule) for rule in grown.rules), []]
         self.version_ = __version__

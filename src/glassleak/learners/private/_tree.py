@@ -1,15 +1,16 @@
-"""Trees and small forests that may be published."""
+"""A tree that may be published."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from glassleak._version import __version__
 from glassleak.learners._literals import Cuts
@@ -18,22 +19,36 @@ from glassleak.learners._tree_base import BaseTree
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import public_literals
 from glassleak.learners.private._exact import Randomness
+from glassleak.learners.private._grow import Criterion
 from glassleak.learners.private._grow_tree import grow_tree
 from glassleak.learners.private._parameters import (
+    Unseeded,
     declared,
     exact_number,
     guarantee,
     source_of,
     without_seed,
 )
-from glassleak.models import Bagging, Counts, Forest, Noisy, Provenance, Tree
+from glassleak.learners.private._tools import HONEST, Tools
+from glassleak.models import Counts, Noisy, Provenance
 from glassleak.schema import Schema
 
 # A complete tree has twice as many leaves with every level.
 MAX_DEPTH = 12
 
 
-class PrivateTreeClassifier(BaseTree):
+@dataclass(frozen=True)
+class TreeSettings:
+    """The learner's parameters in the form the proof uses: numbers are fractions."""
+
+    epsilon: Fraction
+    depth: int
+    criterion: Criterion
+    counts_share: Fraction
+    n_thresholds: int
+
+
+class PrivateTreeClassifier(Unseeded, BaseTree):
     """Decision tree with pure ``epsilon``-differential privacy.
 
     A complete tree: stopping early would tell something.  Splits are chosen by permute-and-flip
@@ -86,22 +101,15 @@ class PrivateTreeClassifier(BaseTree):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the tree; one fit spends `epsilon` once."""
-        accountant = Accountant(exact_number(self.epsilon, "epsilon"))
+        settings = self._settings()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         found, codes = np.unique(y, return_inverse=True)
         self.classes_, codes = declared(self.classes, found, codes.astype(np.int64))
-        self._learn(X, codes, accountant, source_of(self.random_state))
-        self.privacy_ = guarantee(self, accountant)
-        return self
+        return self._learn(X, codes, settings, source_of(self.random_state))
 
-    def _learn(
-        self,
-        X: npt.NDArray[np.float64],
-        codes: npt.NDArray[np.int64],
-        accountant: Accountant,
-        source: Randomness,
-    ) -> None:
+    def _settings(self) -> TreeSettings:
+        """The parameters, checked; nothing here looks at the data."""
         depth = whole_number(self.max_depth, "max_depth", 0)
         if depth > MAX_DEPTH:
             raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {depth}")
@@ -109,12 +117,30 @@ class PrivateTreeClassifier(BaseTree):
         share = exact_number(self.counts_share, "counts_share")
         if not 0 < share < 1:
             raise ValueError(f"counts_share must lie between 0 and 1, got {self.counts_share}")
-        cuts = whole_number(self.n_thresholds, "n_thresholds", 1)
-        literals = public_literals(self._names(), self.schema, self.thresholds, cuts)
+        return TreeSettings(
+            epsilon=exact_number(self.epsilon, "epsilon"),
+            depth=depth,
+            criterion="gini" if criterion == "gini" else "errors",
+            counts_share=share,
+            n_thresholds=whole_number(self.n_thresholds, "n_thresholds", 1),
+        )
+
+    def _learn(
+        self,
+        X: npt.NDArray[np.float64],
+        codes: npt.NDArray[np.int64],
+        settings: TreeSettings,
+        source: Randomness,
+        tools: Tools = HONEST,
+    ) -> Self:
+        accountant = Accountant(settings.epsilon)
+        literals = public_literals(
+            self._names(), self.schema, self.thresholds, settings.n_thresholds
+        )
         grown = grow_tree(
-            literals.holds(X), codes, len(self.classes_), literals, depth=depth,
-            criterion="gini" if criterion == "gini" else "errors", counts_share=share,
-            accountant=accountant, source=source,
+            literals.holds(X), codes, len(self.classes_), literals, depth=settings.depth,
+            criterion=settings.criterion, counts_share=settings.counts_share,
+            accountant=accountant, source=source, tools=tools,
         )  # fmt: skip
         inner = len(grown.literal)
         leaves = np.full(inner + 1, -1, dtype=np.int32)
@@ -126,6 +152,8 @@ class PrivateTreeClassifier(BaseTree):
         self.noise_scale_ = float(grown.scale)
         self.ledger_ = accountant.lines()
         self.version_ = __version__
+        self.privacy_ = guarantee(self, accountant)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -140,103 +168,3 @@ class PrivateTreeClassifier(BaseTree):
         return Noisy(
             np.asarray(self.counts_, dtype=np.float64), self.noise_scale_, "discrete Laplace"
         )
-
-
-class PrivateForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Forest of private trees, each on its own part of the people.
-
-    Every person is put into one part by a coin of their own, so they are in one tree only and each
-    tree may spend the whole budget (parallel composition).  More trees smooth the vote and leave
-    fewer people to each.
-
-    Parameters
-    ----------
-    n_estimators : int
-    epsilon, max_depth, criterion, counts_share, schema, thresholds, n_thresholds, classes, \
-random_state
-        As in `PrivateTreeClassifier`.
-
-    Attributes
-    ----------
-    estimators_ : list of PrivateTreeClassifier
-    privacy_ : dict
-    """
-
-    estimators_: list[PrivateTreeClassifier]
-    classes_: npt.NDArray[Any]
-    privacy_: dict[str, Any]
-
-    def __init__(
-        self,
-        n_estimators: int = 5,
-        epsilon: float = 1.0,
-        max_depth: int = 3,
-        *,
-        criterion: Literal["errors", "gini"] = "gini",
-        counts_share: float = 0.4,
-        schema: Schema | None = None,
-        thresholds: Cuts | None = None,
-        n_thresholds: int = 4,
-        classes: Sequence[Any] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.counts_share = counts_share
-        self.schema = schema
-        self.thresholds = thresholds
-        self.n_thresholds = n_thresholds
-        self.classes = classes
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the trees; one fit spends `epsilon` once."""
-        n_trees = whole_number(self.n_estimators, "n_estimators", 1)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        found, codes = np.unique(y, return_inverse=True)
-        self.classes_, codes = declared(self.classes, found, codes.astype(np.int64))
-        source = source_of(self.random_state)
-        part = np.array([source.randrange(n_trees) for _ in range(len(X))], dtype=np.int64)
-        epsilon = exact_number(self.epsilon, "epsilon")
-        own = {k: v for k, v in self.get_params(deep=False).items() if k != "n_estimators"}
-        self.estimators_ = []
-        for t in range(n_trees):
-            accountant = Accountant(epsilon)
-            tree = PrivateTreeClassifier(**own)
-            tree.classes_, tree.n_features_in_ = self.classes_, X.shape[1]
-            if hasattr(self, "feature_names_in_"):
-                tree.feature_names_in_ = self.feature_names_in_
-            tree._learn(X[part == t], codes[part == t], accountant, source)
-            tree.privacy_ = guarantee(tree, accountant)
-            self.estimators_.append(tree)
-        # Nobody is in two trees: what one of them costs is what all cost.
-        self.privacy_ = guarantee(self, accountant)
-        return self
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Mean of the trees' shares."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        # The trees were fitted on plain arrays in these columns.
-        shares = [tree._shares()[tree._leaves(X)] for tree in self.estimators_]
-        return np.asarray(np.mean(shares, axis=0), dtype=np.float64)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class with the largest mean share."""
-        shares = self.predict_proba(X)
-        predicted: npt.NDArray[Any] = self.classes_[shares.argmax(axis=1)]
-        return predicted
-
-    def to_model(self) -> Forest:
-        """The published form; the same as ``glassleak.read(self)``."""
-        check_is_fitted(self)
-        trees: tuple[Tree, ...] = tuple(tree.to_model() for tree in self.estimators_)
-        return Forest(trees, bagging=Bagging("unknown"), provenance=trees[0].provenance)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags

@@ -4,17 +4,27 @@ import math
 import random
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from glassleak.learners.private import _grow, _rule_list
+from glassleak.learners.private import (
+    PrivateForestClassifier,
+    PrivateRuleListClassifier,
+    PrivateTreeClassifier,
+)
 from glassleak.learners.private._accountant import Accountant
-from glassleak.learners.private._candidates import Candidates
 from glassleak.learners.private._exact import discrete_laplace
-from glassleak.learners.private._rule_list import PrivateRuleListClassifier
-from glassleak.learners.private.verify import cases_of, epsilon_bound, verify
+from glassleak.learners.private._selection import permute_and_flip
+from glassleak.learners.private.verify import (
+    MUTANTS,
+    Case,
+    cases_of,
+    epsilon_bound,
+    mechanism_cases,
+    mutants_of,
+    verify,
+)
 
-DRAWS = 4000
+DRAWS = 2500
 
 
 def learner(**parameters):
@@ -37,55 +47,64 @@ def test_honest_learner_is_not_refuted_and_the_bound_is_not_idle():
     assert verdicts["choice of the rules"].bound.epsilon > 0.1
 
 
-def test_half_the_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(_grow, "discrete_laplace", lambda scale, s: discrete_laplace(scale / 2, s))
-    assert judge("counts alone")["counts alone"].refuted
+LEARNERS = (
+    learner(epsilon=1.0),
+    PrivateTreeClassifier(1.0, 1),
+    PrivateForestClassifier(2, 1.0, 1),
+)
 
 
-def test_truncated_noise_is_caught(monkeypatch):
-    def truncated(scale, source):
-        return max(-1, min(1, discrete_laplace(scale, source)))
-
-    monkeypatch.setattr(_grow, "discrete_laplace", truncated)
-    assert judge("counts alone")["counts alone"].refuted
-
-
-def test_a_count_without_noise_is_caught(monkeypatch):
-    honest = _grow.grow
-
-    def unnoised(*arguments, **options):
-        grown = honest(*arguments, **options)
-        codes, n_classes = arguments[1:3]
-        exact = np.array([[int((codes == c).sum()) for c in range(n_classes)]])
-        return type(grown)(grown.rules, np.vstack([grown.counts[:-1], exact]), grown.scale)
-
-    monkeypatch.setattr(_rule_list, "grow", unnoised)
-    assert judge("counts alone")["counts alone"].refuted
+@pytest.mark.parametrize("estimator", LEARNERS[1:], ids=["tree", "forest"])
+def test_honest_trees_are_not_refuted(estimator):
+    verdicts = verify(list(cases_of(estimator)), draws=1000, seed=0)
+    assert len(verdicts) >= 3
+    assert not any(v.refuted for v in verdicts)
+    assert verdicts[0].bound.epsilon > 0.3
 
 
-def test_rules_mined_from_the_data_are_caught(monkeypatch):
-    honest = _grow.grow
-
-    def mined(holds, codes, n_classes, candidates, **options):
-        supported = np.flatnonzero(holds.any(axis=0))
-        keep = np.isin(candidates.first, supported)
-        fewer = Candidates(candidates.literals, candidates.first[keep], candidates.second[keep])
-        return honest(holds, codes, n_classes, fewer, **options)
-
-    monkeypatch.setattr(_rule_list, "grow", mined)
-    found = judge("choice of the rules", estimator=learner(max_length=1))
-    assert found["choice of the rules"].refuted
+@pytest.mark.parametrize(
+    ("estimator", "case"),
+    [
+        pytest.param(e, c, id=f"{type(e).__name__}-{c.name}")
+        for e in LEARNERS
+        for c in mutants_of(e)
+    ],
+)
+def test_every_mutant_is_caught(estimator, case):
+    assert verify([case], draws=1600, seed=1)[0].refuted
 
 
-def test_overspent_budget_is_caught(monkeypatch):
+def test_no_mutant_is_left_out():
+    assert len(list(mutants_of(LEARNERS[2]))) == len(MUTANTS)
+    assert len(list(mutants_of(LEARNERS[0]))) == len(MUTANTS) - 1
+
+
+def test_an_accountant_that_allows_everything_is_caught(monkeypatch):
     honest = Accountant.spend
 
     def generous(self, epsilon, what, mechanism):
         honest(self, epsilon, what, mechanism)
-        return self.epsilon
+        return 3 * self.epsilon
 
     monkeypatch.setattr(Accountant, "spend", generous)
-    assert judge("choice of the rules")["choice of the rules"].refuted
+    found = judge("choice of the rules", estimator=learner(max_length=1))
+    assert found["choice of the rules"].refuted
+
+
+def test_mechanisms_alone_come_close_to_their_claim():
+    for verdict in verify(mechanism_cases(1.0), draws=20_000, seed=2):
+        assert not verdict.refuted
+        assert verdict.bound.epsilon > 0.8, verdict.name
+
+
+def test_the_slope_for_monotone_costs_is_refuted_on_others():
+    """Why `monotone` must not be claimed lightly: costs that move apart need half the slope."""
+    case = Case(
+        "not monotone", 1.0,
+        lambda source: permute_and_flip([1, 0], Fraction(1), source, monotone=True),
+        lambda source: permute_and_flip([2, -1], Fraction(1), source, monotone=True),
+    )  # fmt: skip
+    assert verify([case], draws=5000, seed=3)[0].refuted
 
 
 def test_bound_by_hand():

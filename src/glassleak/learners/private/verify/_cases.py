@@ -1,8 +1,8 @@
 """Pairs of neighbouring tables on which a private learner is most easily caught.
 
-Two people who look alike, and a stranger who joins them: in the first table every rule is equally
-good and the stranger's value never occurs; in the second only rules that set the stranger apart
-are good.  Whole fits of the learner itself are run on both.
+A dozen people who look alike, and a stranger who joins them: in the first table every rule is
+equally good and the stranger's values never occur; in the second only rules that set the stranger
+apart are good, and all but one column do.  Whole fits of the learner itself are run on both.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
 
 from glassleak.learners.private._exact import Randomness
-
-if TYPE_CHECKING:
-    from glassleak.learners.private._rule_list import PrivateRuleListClassifier
+from glassleak.learners.private._tools import HONEST, Tools
 
 Look: TypeAlias = Callable[[Any], Hashable]
 
-# The stranger differs in the first column; the second is the same for everybody.
-TOGETHER = np.zeros((2, 2))
-STRANGER = np.array([[1.0, 0.0]])
-TELLING = 0
+# Many good rules and few bad ones: then a bad choice is nearly exp(epsilon) times rarer once the
+# stranger is there, which is all that permute-and-flip may let through.
+COLUMNS = 4
+TOGETHER = np.zeros((12, COLUMNS))
+# The column that tells nothing comes first: a learner that takes the first of equals takes it.
+STRANGER = np.array([[0.0] + [1.0] * (COLUMNS - 1)])
+
+COUNTS, RULES, ALL = "counts alone", "choice of the rules", "rules and counts"
+TWO_TREES = "counts of two trees"
 
 
 @dataclass(frozen=True)
@@ -47,69 +50,110 @@ class Case:
     there: Callable[[Randomness], Hashable]
 
 
-def cases_of(estimator: PrivateRuleListClassifier) -> list[Case]:
-    """What `estimator` publishes, part by part and as a whole."""
+def cases_of(estimator: Any, *, tools: Tools = HONEST, one_choice: bool = False) -> list[Case]:
+    """What a private rule list, tree or forest publishes, part by part and as a whole.
+
+    Parameters
+    ----------
+    estimator : PrivateRuleListClassifier, PrivateTreeClassifier or PrivateForestClassifier
+        Fitted or not; only its parameters matter.
+    tools : Tools
+        What it draws with; other than the default for learners broken on purpose.
+    one_choice : bool
+        Let it choose one rule or split only, whatever its length or depth.
+    """
     epsilon = float(estimator.epsilon)
-    cases = [_case("counts alone", epsilon, estimator, _count, max_length=0)]
-    if int(estimator.max_length) > 0:
+    name = "max_length" if hasattr(estimator, "max_length") else "max_depth"
+    choices = int(getattr(estimator, name))
+    forest = hasattr(estimator, "n_estimators")
+    # One tree shows what it gives away about its own people; two show whether somebody is in both.
+    one = {"n_estimators": 1} if forest else {}
+    cases = [_case(COUNTS, epsilon, estimator, _count, tools, {name: 0} | one)]
+    if forest:
+        two = {name: 0, "n_estimators": 2}
+        cases.append(_case(TWO_TREES, epsilon, estimator, _side, tools, two))
+    if choices > 0:
+        size = {name: 1 if one_choice else choices} | one
         for_rules = epsilon * (1 - float(estimator.counts_share))
         cases += [
-            _case("choice of the rules", for_rules, estimator, _rules),
-            _case("rules and counts", epsilon, estimator, _everything),
+            _case(RULES, for_rules, estimator, _rules, tools, size),
+            _case(ALL, epsilon, estimator, _everything, tools, size),
         ]
     return cases
 
 
-def _case(name: str, claim: float, estimator: Any, look: Look, **changed: Any) -> Case:
+def _case(
+    name: str, claim: float, estimator: Any, look: Look, tools: Tools, changed: dict[str, int]
+) -> Case:
     # The tables have their own columns; everything else stays as the user set it.
     model = clone(estimator).set_params(
         schema=None, thresholds=None, classes=[0, 1], random_state=None, **changed
     )
-    joined = (np.vstack([TOGETHER, STRANGER]), np.array([0, 0, 1]))
+    n = len(TOGETHER)
+    joined = (np.vstack([TOGETHER, STRANGER]), np.array([0] * n + [1]))
     # One ordinary fit sets what scikit-learn keeps; the draws then skip its checks of the input.
     model.fit(*joined)
-    alone = (TOGETHER, np.array([0, 0]))
-    return Case(
-        name, claim, partial(_draw, model, look, *alone), partial(_draw, model, look, *joined)
-    )
+    alone = (TOGETHER, np.zeros(n, dtype=np.int64))
+    draw = partial(_draw, model, model._settings(), look, tools)
+    return Case(name, claim, partial(draw, *alone), partial(draw, *joined))
 
 
-def _draw(model: Any, look: Look, table: Any, labels: Any, source: Randomness) -> Hashable:
-    return look(model._learn(table, labels, model._settings(), source))
+def _draw(
+    model: Any,
+    settings: Any,
+    look: Look,
+    tools: Tools,
+    table: Any,
+    labels: Any,
+    source: Randomness,
+) -> Hashable:
+    model._learn(table, labels, settings, source, tools)
+    members = getattr(model, "estimators_", None)
+    # The trees of a forest are alike, so their order says nothing.
+    return look(model) if members is None else tuple(sorted(map(look, members), key=repr))
 
 
 def _rules(model: Any) -> Hashable:
-    """What kind each rule is: sets the stranger apart, captures everybody, or captures nobody.
-
-    After a rule that captures everybody nothing is left to choose by, so the order matters.
-    """
-    return tuple(_kind(rule) for rule in model.conditions_[:-1])
+    """What each choice does to the stranger and to the others, in order."""
+    if hasattr(model, "conditions_"):
+        return tuple(_kind(rule) for rule in model.conditions_[:-1])
+    kinds, node = [], 0
+    # The path of those who look alike: once the stranger has left it, nothing depends on them.
+    while model.feature_[node] >= 0:
+        column, cut = int(model.feature_[node]), model.threshold_[node]
+        kinds.append("apart" if STRANGER[0, column] > cut else "together")
+        node = int(model.left_[node])
+    return tuple(kinds)
 
 
 def _kind(rule: list[tuple[int, float, float]]) -> str:
-    if any(column == TELLING for column, _, _ in rule):
-        return "apart"
-    return "nobody" if any(low > 0 for _, low, _ in rule) else "everybody"
+    stranger, others = (_meets(person, rule) for person in (STRANGER[0], TOGETHER[0]))
+    if stranger != others:
+        return "stranger" if stranger else "others"
+    return "everybody" if stranger else "nobody"
+
+
+def _meets(person: Any, rule: list[tuple[int, float, float]]) -> bool:
+    return all(low < person[column] <= high for column, low, high in rule)
 
 
 def _count(model: Any) -> Hashable:
     """How many people of the stranger's class there are said to be where the stranger falls."""
-    return int(model.counts_[_captures(model)][1])
+    return int(model.counts_[_place(model)][1])
+
+
+def _side(model: Any) -> Hashable:
+    """Whether that is anybody at all: of two trees, outputs must be few to be seen often."""
+    return bool(model.counts_[_place(model)][1] > 0)
 
 
 def _everything(model: Any) -> Hashable:
     # Coarse, so that outputs repeat: a bound needs events that are seen often.
-    return (
-        _rules(model),
-        _captures(model) == 0,
-        int(np.clip(model.counts_[_captures(model)][1], -2, 3)),
-    )
+    return _rules(model), int(np.clip(model.counts_[_place(model)][1], -2, 3))
 
 
-def _captures(model: Any) -> int:
-    """The first rule whose conditions the stranger meets."""
-    return next(
-        i
-        for i, rule in enumerate(model.conditions_)
-        if all(low < STRANGER[0, column] <= high for column, low, high in rule)
-    )
+def _place(model: Any) -> int:
+    """The rule or leaf the stranger falls into."""
+    if hasattr(model, "conditions_"):
+        return next(i for i, rule in enumerate(model.conditions_) if _meets(STRANGER[0], rule))
+    return int(model._leaves(STRANGER)[0])
