@@ -65,7 +65,7 @@ def _single(values: Any) -> Any:
 
 
 @compiled
-def at_least(lattice: Lattice, x: float) -> float:
+def at_least(lattice: Lattice, x: float) -> Any:
     """The smallest value that is not below `x`; infinity if there is none."""
     if len(lattice.listed):
         k = np.searchsorted(lattice.listed, x)
@@ -79,7 +79,7 @@ def at_least(lattice: Lattice, x: float) -> float:
         if np.float64(nearest) < x:
             nearest = np.nextafter(nearest, np.float32(np.inf))
         return np.float64(nearest)
-    k = min(max(np.int64(np.ceil((x - lattice.base) / lattice.step)), 0), lattice.last)
+    k = min(max(int(np.ceil((x - lattice.base) / lattice.step)), 0), lattice.last)
     if value_at(lattice, k) >= x and (k == 0 or value_at(lattice, k - 1) < x):
         return value_at(lattice, k)
     # Rounding to single precision moved values across `x`; steps may be finer than it.
@@ -87,7 +87,7 @@ def at_least(lattice: Lattice, x: float) -> float:
 
 
 @compiled
-def at_most(lattice: Lattice, x: float) -> float:
+def at_most(lattice: Lattice, x: float) -> Any:
     """The largest value that is not above `x`; minus infinity if there is none."""
     if len(lattice.listed):
         k = np.searchsorted(lattice.listed, x, side="right")
@@ -101,7 +101,7 @@ def at_most(lattice: Lattice, x: float) -> float:
         if np.float64(nearest) > x:
             nearest = np.nextafter(nearest, np.float32(-np.inf))
         return np.float64(nearest)
-    k = min(max(np.int64(np.floor((x - lattice.base) / lattice.step)), 0), lattice.last)
+    k = min(max(int(np.floor((x - lattice.base) / lattice.step)), 0), lattice.last)
     if value_at(lattice, k) <= x and (k == lattice.last or value_at(lattice, k + 1) > x):
         return value_at(lattice, k)
     k = _first_at_least(lattice, x)
@@ -109,7 +109,7 @@ def at_most(lattice: Lattice, x: float) -> float:
 
 
 @compiled
-def _first_at_least(lattice: Lattice, x: float) -> int:
+def _first_at_least(lattice: Lattice, x: float) -> Any:
     """The first k whose value is not below `x`, which the largest value is not."""
     start, stop = 0, lattice.last
     while start < stop:
@@ -122,7 +122,7 @@ def _first_at_least(lattice: Lattice, x: float) -> int:
 
 
 @compiled
-def value_at(lattice: Lattice, k: int) -> float:
+def value_at(lattice: Lattice, k: int) -> Any:
     return np.float64(np.float32(min(lattice.base + lattice.step * k, lattice.high)))
 
 

@@ -3,7 +3,8 @@
 In a node with threshold t the largest value that went low, a, and the smallest that went high, b,
 satisfy ``a + b = 2 t``.  With an interval for every row this says: a lies between the largest lower
 end and the largest upper end of its rows, b likewise, and each end bounds the other.  No row of the
-low side exceeds a; if only one of them can reach it, that row does.
+low side exceeds a; if only one of them can reach it, that row does.  If both rows are known they
+are linked (see `_chains`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from glassleak._compiled import compiled
+from glassleak.reconstruction.values._chains import Cells, difference, link, refresh, tighten
 from glassleak.reconstruction.values._lattice import Lattice, at_least, at_most
 
 # Rounding of the threshold to double precision, relative to the larger of the two values.
@@ -20,88 +22,88 @@ _ROUNDING = 4e-16
 _LARGEST = 1e300
 # Intervals are valid after any round; numbers without steps could shrink for very long.
 _MOST_ROUNDS = 300
+# Rows that could be the extreme one, compared pair by pair.
+_MOST_COMPARED = 24
 
 
 @compiled
-def narrow(
-    splits: Any, lattice: Lattice, midpoints: bool, low: Any, high: Any, skipped: Any, known: Any
-) -> int:
-    """Narrow `low` and `high` in place, and mark contradictory splits in `skipped`.
+def use_sides(splits: Any, lattice: Lattice, cells: Cells, skipped: Any, known: Any) -> None:
+    """Rows that went low are at most the threshold, rows that went high above it.
 
-    Parameters
-    ----------
-    midpoints : bool
-        Whether thresholds are half way between values; otherwise only sides are used.
-    known : bool array
-        Rows that have a value in this column at all.
+    Splits that leave nothing to some row are marked in `skipped`.
+    """
+    for s in range(len(splits.start)):
+        if abs(splits.threshold[s]) >= _LARGEST:
+            continue
+        most = at_most(lattice, splits.threshold[s])
+        least = at_least(lattice, np.nextafter(splits.threshold[s], np.inf))
+        for x in range(splits.start[s], splits.stop[s]):
+            i = splits.row[x]
+            if not known[i]:
+                continue
+            if x < splits.middle[s]:
+                outcome = tighten(cells, lattice, i, -np.inf, most)
+            else:
+                outcome = tighten(cells, lattice, i, least, np.inf)
+            if outcome < 0:
+                skipped[s] = True
+
+
+@compiled
+def use_midpoints(
+    splits: Any, lattice: Lattice, cells: Cells, skipped: Any, known: Any, stop_at_conflict: bool
+) -> Any:
+    """Narrow `cells` until nothing changes; contradictory splits are marked in `skipped`.
 
     Returns
     -------
-    int
-        Rounds until nothing changed.
+    bool
+        Whether no contradiction was met.
     """
-    for s in range(len(splits.start)):
-        _sides(splits, s, lattice, low, high, skipped, known)
-    if not midpoints:
-        return 0
-    rounds = 0
-    changed = True
+    fine, changed, rounds = True, True, 0
     while changed and rounds < _MOST_ROUNDS:
         changed = False
         rounds += 1
         for s in range(len(splits.start)):
-            if not skipped[s] and abs(splits.threshold[s]) < _LARGEST:
-                outcome = _meet_half_way(splits, s, lattice, low, high, known)
-                if outcome < 0:
-                    skipped[s] = True
-                elif outcome > 0:
-                    changed = True
-    return rounds
-
-
-@compiled
-def _sides(
-    splits: Any, s: int, lattice: Lattice, low: Any, high: Any, skipped: Any, known: Any
-) -> None:
-    """Rows that went low are at most the threshold, rows that went high above it."""
-    if abs(splits.threshold[s]) >= _LARGEST:
-        return
-    most = at_most(lattice, splits.threshold[s])
-    least = at_least(lattice, np.nextafter(splits.threshold[s], np.inf))
-    for x in range(splits.start[s], splits.stop[s]):
-        i = splits.row[x]
-        if not known[i]:
-            continue
-        if x < splits.middle[s]:
-            if low[i] > most:
+            if skipped[s] or abs(splits.threshold[s]) >= _LARGEST:
+                continue
+            outcome = _meet_half_way(splits, s, lattice, cells, known)
+            if outcome < 0:
+                fine = False
+                if stop_at_conflict:
+                    return False
                 skipped[s] = True
-            else:
-                high[i] = min(high[i], most)
-        elif high[i] < least:
-            skipped[s] = True
-        else:
-            low[i] = max(low[i], least)
+            elif outcome > 0:
+                changed = True
+        outcome = refresh(cells, lattice, known)
+        if outcome < 0:
+            fine = False
+            if stop_at_conflict:
+                return False
+        elif outcome > 0:
+            changed = True
+    return fine
 
 
 @compiled
-def _ends_of(row: Any, start: int, stop: int, low: Any, high: Any, known: Any, sign: float) -> Any:
-    """Smallest and largest value the largest (sign 1) or smallest (-1) row can have."""
+def _ends_of(row: Any, start: int, stop: int, cells: Cells, known: Any, sign: int) -> Any:
+    """Smallest and largest value of the largest row (sign 1), or minus the smallest's (-1)."""
     least, most, n_rows = -np.inf, -np.inf, 0
     for x in range(start, stop):
         i = row[x]
         if known[i]:
             n_rows += 1
-            least = max(least, low[i] if sign > 0 else -high[i])
-            most = max(most, high[i] if sign > 0 else -low[i])
+            least = max(least, cells.low[i] if sign > 0 else -cells.high[i])
+            most = max(most, cells.high[i] if sign > 0 else -cells.low[i])
     return least, most, n_rows
 
 
 @compiled
-def _meet_half_way(splits: Any, s: int, lattice: Lattice, low: Any, high: Any, known: Any) -> int:
+def _meet_half_way(splits: Any, s: int, lattice: Lattice, cells: Cells, known: Any) -> Any:
     """Use one split: 1 if something was narrowed, 0 if not, -1 if it contradicts the rest."""
     start, middle, stop = splits.start[s], splits.middle[s], splits.stop[s]
-    a_low, a_high, n_low = _ends_of(splits.row, start, middle, low, high, known, 1.0)
-    b_high, b_low, n_high = _ends_of(splits.row, middle, stop, low, high, known, -1.0)
+    a_low, a_high, n_low = _ends_of(splits.row, start, middle, cells, known, 1)
+    b_high, b_low, n_high = _ends_of(splits.row, middle, stop, cells, known, -1)
     if n_low == 0 or n_high == 0:
         return -1
     b_low, b_high = -b_low, -b_high
@@ -120,53 +122,71 @@ def _meet_half_way(splits: Any, s: int, lattice: Lattice, low: Any, high: Any, k
         if width == before:
             break
         before = width
-    changed = _not_above(splits.row, start, middle, low, high, known, a_low, a_high)
-    changed += _not_below(splits.row, middle, stop, low, high, known, b_low, b_high)
-    return 1 if changed else 0
+    one, changed = _bound(splits.row, start, middle, lattice, cells, known, a_low, a_high, 1)
+    if changed < 0:
+        return -1
+    other, more = _bound(splits.row, middle, stop, lattice, cells, known, b_low, b_high, -1)
+    if more < 0:
+        return -1
+    linked = link(cells, lattice, one, other, twice) if one >= 0 and other >= 0 else 0
+    return -1 if linked < 0 else max(changed, max(more, linked))
 
 
 @compiled
-def _not_above(
-    row: Any, start: int, stop: int, low: Any, high: Any, known: Any, least: float, most: float
-) -> int:
-    """The largest of the rows lies between `least` and `most`."""
-    changed, reaching, last = 0, 0, -1
+def _bound(
+    row: Any, start: int, stop: int, lattice: Lattice, cells: Cells, known: Any, least: float,
+    most: float, sign: int,
+) -> Any:  # fmt: skip
+    """The largest (sign 1) or smallest (-1) of the rows lies between `least` and `most`.
+
+    Returns the row that is it, -1 if several could be, and whether anything changed.
+    """
+    changed, reaching = 0, 0
+    extreme = np.empty(_MOST_COMPARED, np.int64)
     for x in range(start, stop):
         i = row[x]
         if not known[i]:
             continue
-        if high[i] > most:
-            high[i] = most
-            changed = 1
-        if high[i] >= least:
+        if sign > 0:
+            outcome = tighten(cells, lattice, i, -np.inf, most)
+            reaches = cells.high[i] >= least
+        else:
+            outcome = tighten(cells, lattice, i, least, np.inf)
+            reaches = cells.low[i] <= most
+        if outcome < 0:
+            return -1, -1
+        changed = max(changed, outcome)
+        if reaches:
+            if reaching < _MOST_COMPARED:
+                extreme[reaching] = i
             reaching += 1
-            last = i
-    if reaching == 1 and low[last] < least:
-        low[last] = least
-        changed = 1
-    return changed
+    if reaching == 0:
+        return -1, -1
+    if reaching > _MOST_COMPARED:
+        return -1, changed
+    best = _undisputed(cells, extreme, reaching, sign)
+    if best >= 0:
+        outcome = tighten(cells, lattice, best, least, most)
+        if outcome < 0:
+            return -1, -1
+        changed = max(changed, outcome)
+    return best, changed
 
 
 @compiled
-def _not_below(
-    row: Any, start: int, stop: int, low: Any, high: Any, known: Any, least: float, most: float
-) -> int:
-    """The smallest of the rows lies between `least` and `most`."""
-    changed, reaching, last = 0, 0, -1
-    for x in range(start, stop):
-        i = row[x]
-        if not known[i]:
-            continue
-        if low[i] < least:
-            low[i] = least
-            changed = 1
-        if low[i] <= most:
-            reaching += 1
-            last = i
-    if reaching == 1 and high[last] > most:
-        high[last] = most
-        changed = 1
-    return changed
+def _undisputed(cells: Cells, rows: Any, n_rows: int, sign: int) -> Any:
+    """The row that is never less extreme than any other; -1 if there is none."""
+    best = rows[0]
+    for k in range(1, n_rows):
+        least, most = difference(cells, rows[k], best)
+        if (least if sign > 0 else -most) >= 0:
+            best = rows[k]
+    for k in range(n_rows):
+        if rows[k] != best:
+            least, most = difference(cells, best, rows[k])
+            if (least if sign > 0 else -most) < 0:
+                return -1
+    return best
 
 
 @compiled
@@ -174,11 +194,15 @@ def reproduced(splits: Any, values: Any, known: Any) -> Any:
     """For every split, whether `values` give exactly its threshold."""
     out = np.zeros(len(splits.start), np.bool_)
     for s in range(len(splits.start)):
-        start, middle, stop = splits.start[s], splits.middle[s], splits.stop[s]
-        _, a, n_low = _ends_of(splits.row, start, middle, values, values, known, 1.0)
-        _, b, n_high = _ends_of(splits.row, middle, stop, values, values, known, -1.0)
+        a, b = -np.inf, np.inf
+        for x in range(splits.start[s], splits.stop[s]):
+            i = splits.row[x]
+            if known[i] and x < splits.middle[s]:
+                a = max(a, values[i])
+            elif known[i]:
+                b = min(b, values[i])
         if abs(splits.threshold[s]) >= _LARGEST:
-            out[s] = n_high == 0
+            out[s] = b == np.inf
         else:
-            out[s] = n_low > 0 and n_high > 0 and a / 2.0 + -b / 2.0 == splits.threshold[s]
+            out[s] = a / 2.0 + b / 2.0 == splits.threshold[s]
     return out

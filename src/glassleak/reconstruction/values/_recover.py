@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from glassleak.models import Forest, Tree
+from glassleak.reconstruction.values._chains import unknown_cells
 from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.reconstruction.values._guess import guess
 from glassleak.reconstruction.values._lattice import in_full_precision, lattice_of
-from glassleak.reconstruction.values._narrow import narrow, reproduced
+from glassleak.reconstruction.values._narrow import reproduced, use_midpoints, use_sides
 from glassleak.reconstruction.values._nodes import splits_of
 from glassleak.reconstruction.values._result import Values
 from glassleak.schema import Categorical, Schema
@@ -63,9 +64,12 @@ def recover_values(
         low = np.where(known, lattice.low, np.nan)
         high = np.where(known, lattice.high, np.nan)
         skipped = np.zeros(len(own.start), dtype=bool)
-        narrow(own, lattice, midpoints, low, high, skipped, known)
+        cells = unknown_cells(low, high)
+        use_sides(own, lattice, cells, skipped, known)
+        if midpoints:
+            use_midpoints(own, lattice, cells, skipped, known, False)
         given = values[:, at] if isinstance(attribute, Categorical) else None
-        chosen = guess(own, lattice, midpoints, low, high, skipped, known, given)
+        chosen = guess(own, lattice, midpoints, cells, skipped, known, given)
         pinned = (low == high) | ~known
         sure = pinned & (not skipped.any())
         if midpoints:
@@ -76,12 +80,10 @@ def recover_values(
         ends = (in_full_precision(attribute, end) for end in (low, high))
         columns.append((*ends, pinned, sure))
         out[:, at] = np.where(known, in_full_precision(attribute, chosen), np.nan)
-    low, high, pinned, exact = (
-        pd.DataFrame(dict(zip(names, part, strict=True)))
-        for part in (zip(*columns, strict=True) if columns else ((), (), (), ()))
-    )
+    parts = list(zip(*columns, strict=True)) if columns else [()] * 4
+    frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
     return Values(
-        _frame(model.columns, out), low, high, pinned, exact, midpoints, reason, total, met,
+        _frame(model.columns, out), frames[0], frames[1], frames[2], frames[3], midpoints, reason, total, met,
         tuple(conflicts), time.monotonic() - started,
     )  # fmt: skip
 
