@@ -94,7 +94,7 @@ def verdicts() -> dict[str, Any]:
     return {
         "release": safe_tree(),
         "fix": tree(),
-        "refer": rules(Missing("rules only")),
+        "refer": forest(safe_tree(), safe_tree(), bagging=Bagging("unknown", 150), n_rows=150),
         "not assessed": {"no": "model"},
     }
 
@@ -140,11 +140,10 @@ def test_the_record_says_who_decided_by_what(validator: Any) -> None:
     assert document["tool"]["version"] == gl.__version__
     assert {"numpy", "scikit-learn", "skops"} <= set(document["tool"]["libraries"])
     thresholds = {t["name"]: t["value"] for t in document["policy"]}
-    assert thresholds == {
-        "min_people": 7, "allow_pure_leaves": True, "allow_small_classes": False,
-        "max_expected_share": 0.05,
-    }  # fmt: skip
-    assert all(t["reason"] for t in document["policy"])
+    assert thresholds == gl.Policy().values | {"min_people": 7, "allow_pure_leaves": True}
+    assert all(t["reason"] and t["source"] for t in document["policy"])
+    given = {t["name"] for t in document["policy"] if t["origin"] != "default"}
+    assert given == {"min_people", "allow_pure_leaves"}
     assert document["settings"]["seed"] == 3
     assert document["created"].endswith("+00:00")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_models import forest, rules, safe_tree, stump, subject, tree
+from tiny_models import counts_of, forest, rules, safe_tree, stump, subject, tree
 
 from glassleak.audit import AnalysisResult, Policy
 from glassleak.audit.analyses import ANALYSES
-from glassleak.models import Bagging, Exact, Missing, Noisy
+from glassleak.models import Bagging, Exact, Missing, Noisy, Provenance
 
 STRUCTURE = next(a for a in ANALYSES if a.id == "structure")
 
@@ -166,11 +166,58 @@ def test_rows_without_classes_are_assessed_in_part() -> None:
     assert evidence(result, "pure-groups") is None
 
 
-def test_nothing_published_is_not_assessed() -> None:
+def test_without_counts_the_splits_still_speak() -> None:
     result = run(rules(Missing("rules and predictions only")))
-    assert result.status == "not assessed"
-    assert result.reason == "rules and predictions only"
-    assert result.findings == ()
+    assert result.status == "done"
+    assert [f.id for f in result.findings] == ["structure.no-counts"]
+    assert "rules and predictions only" in result.findings[0].detail
+    assert "at least one training row" in result.assumptions[0]
+
+
+def test_a_leaf_that_one_profile_reaches_proves_a_person() -> None:
+    silent = tree(counts=Missing("removed"), threshold=[0.5, np.nan, 0.5, np.nan, np.nan])
+    found = {f.id: f for f in run(silent).findings}
+    pinned = found["structure.single-profiles"]
+    assert pinned.effect == "fix"
+    assert pinned.evidence["groups"] == 2, "the first leaf leaves both sexes open"
+
+
+def test_labels_of_leaves_grown_until_pure_are_everybodys_class() -> None:
+    grown = Provenance(settings={"max_depth": None, "min_samples_leaf": 1, "ccp_alpha": 0.0})
+    silent = tree(counts=Missing("removed"), provenance=grown)
+    effects = {f.id: f.effect for f in run(silent).findings}
+    assert effects["structure.grown-until-pure"] == "refer"
+    effects = {f.id: f.effect for f in run(silent, allow_pure_leaves=True).findings}
+    assert effects["structure.grown-until-pure"] == "note"
+    pruned = Provenance(settings={"max_depth": 3, "min_samples_leaf": 1})
+    silent = tree(counts=Missing("removed"), provenance=pruned)
+    assert "structure.grown-until-pure" not in {f.id for f in run(silent).findings}
+
+
+def test_classes_nobody_has() -> None:
+    three = {"classes": ("a", "b", "c"), "counts": Exact(counts_of(
+        {1: (20, 20, 20), 3: (20, 20, 0), 4: (15, 0, 0)}))}  # fmt: skip
+    found = run(tree(**three))
+    assert evidence(found, "absent-classes")["people"] == 40  # type: ignore[index]
+    assert evidence(found, "pure-groups")["people"] == 15  # type: ignore[index]
+    effect = {f.id: f.effect for f in found.findings}["structure.absent-classes"]
+    assert effect == "fix"
+    allowed = run(tree(**three), zeros_are_disclosive=False)
+    assert {f.id: f.effect for f in allowed.findings}["structure.absent-classes"] == "note"
+
+
+def test_degrees_of_freedom() -> None:
+    # Two parameters for each of two splits, one for each of three leaves, 12 rows.
+    few = run(tree({1: (2, 2), 3: (2, 2), 4: (2, 2)}))
+    found = evidence(few, "degrees-of-freedom")
+    assert found is not None
+    assert (found["parameters"], found["degrees_of_freedom"]) == (7, 5)
+    assert evidence(run(safe_tree()), "degrees-of-freedom") is None
+    several = forest(*[safe_tree()] * 40)
+    effects = {f.id: f.effect for f in run(several).findings}
+    assert effects["structure.degrees-of-freedom"] == "note"
+    effects = {f.id: f.effect for f in run(several, forests_need_degrees_of_freedom=True).findings}
+    assert effects["structure.degrees-of-freedom"] == "refer"
 
 
 def test_noise_is_not_taken_for_people() -> None:

@@ -31,10 +31,10 @@ CASES = {
     "unneeded gap": ([outcome(), outcome("not assessed", needed=False)], "release", []),
     "to fix": ([outcome("done", finding("fix"))], "fix", ["thing is fix"]),
     "to refer": ([outcome("done", finding("refer"))], "refer", ["thing is refer"]),
-    "refer before fix": (
-        [outcome("done", finding("fix", "a"), finding("refer", "b"))],
-        "refer",
-        ["b is refer", "a is fix"],
+    "fix before refer": (
+        [outcome("done", finding("refer", "b"), finding("fix", "a"))],
+        "fix",
+        ["a is fix", "b is refer"],
     ),
     "needed, not assessed": (
         [outcome("not assessed")], "refer", ["Is it so? Not assessed: too little time."]),

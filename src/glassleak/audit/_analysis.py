@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glassleak.audit._finding import AnalysisResult
 from glassleak.audit._policy import Policy
@@ -35,8 +35,18 @@ class Subject:
     data : DataFrame, optional
         Training data, if the user supplied it.
     deadline : float
-        ``time.monotonic()`` value at which the audit's budget ends.
+        ``time.monotonic()`` value at which the time for this question ends.
     seed : int
+    holdout : DataFrame, optional
+        People from the same population who were not in the training data.
+    target : str, optional
+        The column of `data` and `holdout` that holds the class.
+    quasi_identifiers : tuple of str, optional
+        Columns an outsider may know about a person; all of the model's by default.
+    sensitive : str, optional
+        What the class is called; it is what an outsider wants to know.
+    estimator : optional
+        The fitted object itself, where the user gave one and not a file.
     """
 
     opened: Opened
@@ -45,6 +55,11 @@ class Subject:
     data: pd.DataFrame | None
     deadline: float
     seed: int
+    holdout: pd.DataFrame | None = None
+    target: str | None = None
+    quasi_identifiers: tuple[str, ...] | None = None
+    sensitive: str | None = None
+    estimator: Any = None
 
     @property
     def model(self) -> Model | None:
@@ -70,9 +85,18 @@ class Analysis:
         "failed" without sinking the rest.
     needed : callable
         ``needed(subject)``: whether "release" requires this question to be answered.
+    applies : callable
+        ``applies(subject)``: whether it makes sense to ask at all; otherwise it is left out.
+    share : float
+        Part of the time that is left when it starts that it may use.
+    slow : bool
+        Slow questions are asked after all others, and their answers are kept for a resumed audit.
     """
 
     id: str
     question: str
     run: Callable[[Subject], AnalysisResult]
     needed: Callable[[Subject], bool] = lambda _subject: False
+    applies: Callable[[Subject], bool] = lambda _subject: True
+    share: float = 1.0
+    slow: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._document import audit_document, dump_document
 from glassleak.audit._finding import AnalysisResult, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit._resume import Kept
+from glassleak.audit._supplied import check_supplied
 from glassleak.audit._verdict import Decision, Reason, decide
 from glassleak.audit.analyses import ANALYSES
 from glassleak.errors import AuditError
@@ -87,13 +89,18 @@ def audit(
     source: Any,
     schema: Schema | str | Path | None = None,
     data: pd.DataFrame | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     budget_seconds: float = 60,
     *,
+    holdout: pd.DataFrame | None = None,
+    target: str | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: str | None = None,
     trust: Any = "none",
     limits: Limits | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    resume: str | Path | None = None,
 ) -> Audit:
     """Audit a model: find what it gives away, and decide whether it may be published.
 
@@ -105,16 +112,28 @@ def audit(
         Which profiles are possible.
     data : DataFrame, optional
         The training data, if you have it: shows how wrong a reconstruction really is.
-    policy : Policy, optional
+    policy : Policy, or path or name of a policy file, optional
         Thresholds; the defaults follow common statistical disclosure control.
     budget_seconds : float
         Analyses stop, and say so, when it is spent.
+    holdout : DataFrame, optional
+        People from the same population who were not in the training data: with `data`, shows
+        whether members can be told from others.
+    target : str, optional
+        The column of `data` and `holdout` that holds the class; found by its values if it can be.
+    quasi_identifiers : sequence of str, optional
+        Columns an outsider may know about a person; by default all of the model's.
+    sensitive : str, optional
+        What the class is called.
     trust : "none" or "sandbox"
         See `glassleak.read`.
     limits : Limits, optional
     seed : int
     progress : callable, optional
         Called with the id of an analysis and ``"start"`` or its status.
+    resume : path, optional
+        A folder for the answers to slow questions: an audit of the same model with the same
+        settings that was interrupted goes on where it stopped.
 
     Returns
     -------
@@ -131,21 +150,60 @@ def audit(
     started = time.monotonic()
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_toml(schema)
+    if not isinstance(policy, Policy):
+        policy = Policy() if policy is None else Policy.from_toml(policy)
     opened = open_model(source, trust, limits or Limits())
     if schema is not None and opened.model is not None:
         schema.check_columns(opened.model.columns)
-    subject = Subject(opened, policy or Policy(), schema, data, started + budget_seconds, seed)
-    outcomes = tuple((a, _run(a, subject, progress)) for a in ANALYSES)
-    verdict, reasons = decide(subject, outcomes)
+    subject = Subject(
+        opened, policy, schema, data, started + budget_seconds, seed, holdout, target,
+        None if quasi_identifiers is None else tuple(quasi_identifiers), sensitive,
+        source if opened.container == "estimator" else None,
+    )  # fmt: skip
+    check_supplied(subject)
     settings = {
         "budget_seconds": budget_seconds,
         "seed": seed,
         "trust": trust,
         "schema": "given" if schema is not None else "not given",
         "data": "given" if data is not None else "not given",
+        "holdout": "given" if holdout is not None else "not given",
+        "target": target,
+        "quasi_identifiers": None if quasi_identifiers is None else list(quasi_identifiers),
+        "sensitive": sensitive,
+        "policy": policy.name,
     }
+    kept = None if resume is None else Kept(resume, subject, settings)
+    outcomes = _run_all(subject, progress, kept)
+    verdict, reasons = decide(subject, outcomes)
+    if kept is not None:
+        settings["resumed"] = list(kept.used)
     spent = time.monotonic() - started
-    return Audit(verdict, reasons, outcomes, opened, subject.policy, settings, spent)
+    return Audit(verdict, reasons, outcomes, opened, policy, settings, spent)
+
+
+def _run_all(
+    subject: Subject, progress: Progress | None, kept: Kept | None
+) -> tuple[tuple[Analysis, AnalysisResult], ...]:
+    """Quick questions first, then slow ones, each with its slice of the time that is left.
+
+    One after the other: a second process takes longer to start than the quick questions take, and
+    the slow ones use several threads themselves.  Folders of models are where processes pay.
+    """
+    asked = [a for a in ANALYSES if a.applies(subject)]
+    found: dict[str, AnalysisResult] = {}
+    for analysis in sorted(asked, key=lambda a: a.slow):
+        result = kept.answer(analysis) if kept is not None else None
+        if result is None:
+            slice_ = analysis.share * subject.remaining()
+            own = replace(subject, deadline=time.monotonic() + slice_)
+            result = _run(analysis, own, progress)
+            if kept is not None:
+                kept.keep(analysis, result)
+        elif progress is not None:
+            progress(analysis.id, result.status)
+        found[analysis.id] = result
+    return tuple((a, found[a.id]) for a in asked)
 
 
 def _run(analysis: Analysis, subject: Subject, progress: Progress | None) -> AnalysisResult:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from glassleak._files import write_text
 from glassleak._version import __version__
+from glassleak.audit._analysis import Analysis
+from glassleak.audit._finding import AnalysisResult
 from glassleak.models import Exact, Forest, Model, Noisy, RuleList
 
 if TYPE_CHECKING:
@@ -47,46 +49,48 @@ def audit_document(audit: Audit) -> dict[str, Any]:
                 for r in audit.reasons
             ],
         },
-        "analyses": [
-            {
-                "id": analysis.id,
-                "question": analysis.question,
-                "status": result.status,
-                "exact": result.exact,
-                "seconds": round(result.seconds, 3),
-                "reason": result.reason,
-                "assumptions": list(result.assumptions),
-                "findings": [
-                    {
-                        "id": f.id,
-                        "title": f.title,
-                        "detail": f.detail,
-                        "effect": f.effect,
-                        "remedy": f.remedy,
-                        "evidence": json_ready(dict(f.evidence)),
-                    }
-                    for f in result.findings
-                ],
-                "exhibits": [
-                    {
-                        "id": e.id,
-                        "title": e.title,
-                        "caption": e.caption,
-                        "columns": list(e.columns),
-                        "rows": json_ready(e.rows),
-                        "chart": e.chart,
-                        "personal": e.personal,
-                    }
-                    for e in result.exhibits
-                ],
-            }
-            for analysis, result in audit.outcomes
-        ],
+        "analyses": [analysis_document(*outcome) for outcome in audit.outcomes],
         "not_assessed": [
             {"analysis": analysis.id, "question": analysis.question, "reason": result.reason}
             for analysis, result in audit.not_assessed
         ],
         "seconds": round(audit.seconds, 3),
+    }
+
+
+def analysis_document(analysis: Analysis, result: AnalysisResult) -> dict[str, Any]:
+    """One question and its answer."""
+    return {
+        "id": analysis.id,
+        "question": analysis.question,
+        "status": result.status,
+        "exact": result.exact,
+        "seconds": round(result.seconds, 3),
+        "reason": result.reason,
+        "assumptions": list(result.assumptions),
+        "findings": [
+            {
+                "id": f.id,
+                "title": f.title,
+                "detail": f.detail,
+                "effect": f.effect,
+                "remedy": f.remedy,
+                "evidence": json_ready(dict(f.evidence)),
+            }
+            for f in result.findings
+        ],
+        "exhibits": [
+            {
+                "id": e.id,
+                "title": e.title,
+                "caption": e.caption,
+                "columns": list(e.columns),
+                "rows": json_ready(e.rows),
+                "chart": e.chart,
+                "personal": e.personal,
+            }
+            for e in result.exhibits
+        ],
     }
 
 

@@ -10,6 +10,8 @@ from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult
 
 Decision: TypeAlias = Literal["release", "fix", "refer", "not assessed"]
+# Findings a release may rest on although the audit could not check them.
+_CLAIMS = ("privacy.claim",)
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,16 @@ class Reason:
 def decide(
     subject: Subject, outcomes: Sequence[tuple[Analysis, AnalysisResult]]
 ) -> tuple[Decision, tuple[Reason, ...]]:
-    """Decide: refer findings first, then fix, then gaps in what was assessed, else release.
+    """Decide: what is to be fixed first, then what a person must weigh, then gaps, else release.
+
+    What breaks the policy and can be repaired makes the decision "fix" even if something else needs
+    a person: the file must not go out as it is, whatever that person thinks of the rest, and what
+    is left for them shows when the repaired model is audited.  Their reasons are listed all the
+    same, after those to fix.
 
     Nothing is released on silence: a question that release depends on and that was not answered
-    in full makes the decision "refer".
+    in full makes the decision "refer".  A release that rests on something nobody could check says
+    so in its reasons.
     """
     refer = _reasons(outcomes, "refer")
     fix = _reasons(outcomes, "fix")
@@ -38,13 +46,16 @@ def decide(
     )
     if subject.model is None and not (refer or fix):
         return "not assessed", gaps
-    if refer:
-        return "refer", refer + fix + gaps
     if fix:
-        return "fix", fix + gaps
-    if gaps:
-        return "refer", gaps
-    return "release", ()
+        return "fix", fix + refer + gaps
+    if refer or gaps:
+        return "refer", refer + gaps
+    return "release", tuple(
+        Reason(f"Released on a claim: {finding.title}", analysis.id, finding.id)
+        for analysis, result in outcomes
+        for finding in result.findings
+        if finding.id in _CLAIMS
+    )
 
 
 def _reasons(

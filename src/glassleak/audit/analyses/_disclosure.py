@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._tables import TableError, class_column, labels_of, model_table
 from glassleak.disclosure import Disclosure, disclosure
 from glassleak.errors import (
     BudgetExhaustedError,
@@ -19,7 +19,7 @@ from glassleak.errors import (
     SchemaError,
     UnsupportedModelError,
 )
-from glassleak.models import Label, Model
+from glassleak.models import Model
 
 _NO_DATA = (
     "it depends on who is known: give the training data to see what the model tells about each "
@@ -37,43 +37,44 @@ def _run(subject: Subject) -> AnalysisResult:
         return AnalysisResult("not assessed", reason=str(subject.opened.problem))
     if data is None:
         return AnalysisResult("not assessed", reason=_NO_DATA)
-    absent = [c for c in model.columns if c not in data.columns]
-    if absent:
-        return AnalysisResult(
-            "not assessed", reason=f"the data have no column {absent[0]!r} of the model"
-        )
-    truth = _class_column(data, model)
+    truth = subject.target or class_column(data, model)
     try:
+        model_table(data, model, "training data")
+        if subject.target is not None:
+            data = data.assign(
+                **{subject.target: labels_of(data, subject.target, model, "training data")}
+            )
         found = disclosure(
             model,
             data,
+            sensitive=subject.sensitive,
             truth=truth,
             budget_seconds=max(1.0, subject.remaining()),
             seed=subject.seed,
         )
     except (
         BudgetExhaustedError, InconsistentModelError, MissingExtraError, ModelTooLargeError,
-        SchemaError, UnsupportedModelError,
+        SchemaError, TableError, UnsupportedModelError,
     ) as error:  # fmt: skip
         return AnalysisResult("not assessed", reason=str(error))
     finding = _finding(found, subject.policy)
+    assumptions = (*found.assumptions, *_unknown_columns(subject, model))
     if not found.exact:
         reason = "the estimate is not proved to be the maximum of entropy"
-        return AnalysisResult("partial", (finding,), False, reason, found.assumptions)
-    return AnalysisResult("done", (finding,), assumptions=found.assumptions)
+        return AnalysisResult("partial", (finding,), False, reason, assumptions)
+    return AnalysisResult("done", (finding,), assumptions=assumptions)
 
 
-def _class_column(data: pd.DataFrame, model: Model) -> str | None:
-    """The one column besides the model's that holds its classes and nothing else."""
-    classes: set[Label] = set(model.classes)
-    fits = []
-    for column in (c for c in map(str, data.columns) if c not in model.columns):
-        try:
-            if column in data and set(pd.unique(data[column]).tolist()) <= classes:
-                fits.append(column)
-        except TypeError:  # lists, say
-            continue
-    return fits[0] if len(fits) == 1 else None
+def _unknown_columns(subject: Subject, model: Model) -> tuple[str, ...]:
+    known = subject.quasi_identifiers
+    more = [c for c in model.columns if known is not None and c not in known]
+    if not more:
+        return ()
+    return (
+        f"whoever asks knows all columns of the model, also {more[0]!r}"
+        + (f" and {len(more) - 1} more" if len(more) > 1 else "")
+        + ", which are not among the quasi-identifiers: somebody who knows less learns less",
+    )
 
 
 def _finding(found: Disclosure, policy: Policy) -> Finding:
@@ -83,6 +84,7 @@ def _finding(found: Disclosure, policy: Policy) -> Finding:
     evidence: dict[str, Any] = o.to_document() | {
         "certain_in_mixed_leaves": surprising,
         "certificate": found.certificate.to_document(),
+        "threshold_likely_share": policy.max_likely_share,
     }
     checked = "" if o.likely_right is None else f", rightly for {o.likely_right:,} of them"
     detail = (
@@ -97,6 +99,8 @@ def _finding(found: Disclosure, policy: Policy) -> Finding:
             "more is disclosed."
         )
     effect: Effect = "note"
+    if o.likely > policy.max_likely_share * o.people:
+        effect = "refer"
     if surprising and not policy.allow_pure_leaves:
         effect = "fix"
         detail += (
@@ -126,5 +130,5 @@ def _certain_in_mixed_leaves(found: Disclosure) -> int:
 
 
 DISCLOSURE = Analysis(
-    "disclosure", "What does the model say about a person one already knows?", _run
+    "disclosure", "What does the model say about a person one already knows?", _run, slow=True
 )

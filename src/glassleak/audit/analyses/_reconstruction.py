@@ -7,6 +7,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._privacy import covered_by_privacy
 from glassleak.audit.analyses._reconstruction_exhibits import exhibits_of
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.models import Forest
@@ -128,7 +129,9 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
             f" About {expected:,.0f} rows that describe fewer than {policy.min_people} people are "
             "expected to be right."
         )
-    if found.status == "unique":
+    if effect == "refer":
+        title = f"About {expected:,.0f} of {rows:,} training rows can be expected to be right"
+    elif found.status == "unique":
         title = f"All {rows:,} training rows can be reconstructed exactly"
     elif certain:
         title = f"{certain:,} of {rows:,} people are provably in the training set, row by row"
@@ -145,7 +148,8 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
 
 def _several_trees(subject: Subject) -> bool:
     # Each tree of a forest may have large leaves while their intersections hold one person each.
-    return isinstance(subject.model, Forest) and len(subject.model) > 1
+    several = isinstance(subject.model, Forest) and len(subject.model) > 1
+    return several and not covered_by_privacy(subject)
 
 
 RECONSTRUCTION = Analysis(
@@ -153,4 +157,6 @@ RECONSTRUCTION = Analysis(
     "Can the training rows be reconstructed from the published counts?",
     _run,
     needed=_several_trees,
+    share=0.75,
+    slow=True,
 )

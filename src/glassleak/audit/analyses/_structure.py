@@ -12,7 +12,10 @@ from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding, Status
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._freedom import degrees_of_freedom
+from glassleak.audit.analyses._privacy import covered_by_privacy
 from glassleak.audit.analyses._reconstruction_exhibits import by_size
+from glassleak.audit.analyses._silent import silent
 from glassleak.models import Exact, Forest, Missing, Model, MultiwayTree, RuleList, Tree
 
 _NOISY = "the published counts carry noise, so group sizes cannot be read off them"
@@ -78,12 +81,16 @@ def _run(subject: Subject) -> AnalysisResult:
     groups = [g for g in found if g is not None]
     gaps = [_why(part) for part in parts if not isinstance(part.counts, Exact)]
     if not groups:
+        if all(isinstance(part.counts, Missing) for part in parts):
+            return silent(subject, model, gaps[0])
         return AnalysisResult("not assessed", reason=gaps[0])
     findings = [_shape(model, groups), *_small_groups(model, groups, policy)]
     with_classes = [g for g in groups if g.classes is not None]
     if with_classes:
         findings += _pure_groups(model, with_classes, policy)
         findings += _small_classes(model, with_classes, policy)
+        findings += _absent_classes(model, with_classes, policy)
+    findings += degrees_of_freedom(model, policy)
     if any(g.doubtful(policy.min_people) for g in groups):
         gaps.append(_REPEATED)
     assumptions = ("one row of the training table is one person",)
@@ -251,9 +258,38 @@ def _small_classes(model: Model, groups: list[_Groups], policy: Policy) -> list[
     ]
 
 
+def _absent_classes(model: Model, groups: list[_Groups], policy: Policy) -> list[Finding]:
+    if len(model.classes) < 3:  # with two, the group has one class, which is reported as that
+        return []
+    marked = []
+    for group in groups:
+        assert group.classes is not None
+        occurs = group.classes.sum(axis=0) > 0
+        absent = ((group.classes == 0) & occurs).any(axis=1)
+        marked.append((group, absent & ((group.classes > 0).sum(axis=1) > 1)))
+    evidence = _exposed(marked)
+    if not evidence["groups"]:
+        return []
+    passes = policy.allow_pure_leaves or not policy.zeros_are_disclosive
+    return [
+        Finding(
+            id="structure.absent-classes",
+            title=f"Nobody has some class in {_counted(evidence['groups'], model)} with several "
+            "classes",
+            detail=f"{_who(evidence, model)} are in such a {_noun(model)}: whoever knows that "
+            "someone fits its conditions knows which classes they do not have.",
+            effect="note" if passes else "fix",
+            remedy="Train with larger leaves or less depth, publish labels without counts, or "
+            "decide that zeros may be published (zeros_are_disclosive = false).",
+            evidence=evidence,
+        )
+    ]
+
+
 STRUCTURE = Analysis(
     "structure",
     "How small are the groups of people the model describes?",
     _run,
-    needed=lambda _subject: True,
+    # Noise hides group sizes, and a guarantee that holds needs none to be checked.
+    needed=lambda subject: not covered_by_privacy(subject),
 )

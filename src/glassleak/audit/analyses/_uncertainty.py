@@ -135,5 +135,9 @@ def _finite(value: float) -> float | None:
 
 
 UNCERTAINTY = Analysis(
-    "uncertainty", "How uncertain does the training set remain, given the model?", _run
+    "uncertainty",
+    "How uncertain does the training set remain, given the model?",
+    _run,
+    share=0.75,
+    slow=True,
 )

@@ -14,9 +14,11 @@ from glassleak.readers.artefacts._columns import column_summaries
 from glassleak.readers.artefacts._draws import bootstrap_seeds, out_of_bag, stored_draws
 from glassleak.readers.artefacts._finding import Finding, claimed, grouped
 from glassleak.readers.artefacts._frames import frames
+from glassleak.readers.artefacts._noise import noise_seeds
 from glassleak.readers.artefacts._row_arrays import row_arrays
 from glassleak.readers.artefacts._rows import Rows, training_rows
 from glassleak.readers.artefacts._searches import search_histories
+from glassleak.readers.artefacts._shares import leaf_shares
 from glassleak.readers.artefacts._survey import Survey, take_survey
 from glassleak.readers.artefacts._tables import search_trees, training_tables
 from glassleak.readers.artefacts._types import commands, foreign_types, home_paths
@@ -25,6 +27,8 @@ from glassleak.readers.artefacts._weights import labels_in_weights
 # By what they look at: the object alone, or also the number of training rows.
 BY_OBJECT: tuple[Callable[[Survey], Iterator[Finding]], ...] = (
     bootstrap_seeds,
+    noise_seeds,
+    leaf_shares,
     stored_draws,
     out_of_bag,
     search_trees,
