@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,12 +18,13 @@ from glassleak.disclosure._joint import JointProblem, joint_problem
 from glassleak.disclosure._joint_disclose import disclose_jointly
 from glassleak.disclosure._lazy import Progress
 from glassleak.disclosure._metrics import overall, per_line, per_quasi_identifier, true_shares
+from glassleak.disclosure._noisy import NOTE, likely_for
 from glassleak.disclosure._people import People, known_people
 from glassleak.disclosure._problem import Level, Margin, Problem, problem_of
 from glassleak.disclosure._result import Disclosure, Status
 from glassleak.disclosure._truth import class_positions
 from glassleak.errors import SchemaError, UnsupportedModelError
-from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
+from glassleak.models import Forest, Model, MultiwayTree, Noisy, RuleList, Tree
 
 BoundsWish = Literal["auto", "leaves", "splits"] | bool
 # Exact bounds with split facts ask a solver about each QI; beyond this they have to be asked for.
@@ -76,7 +78,8 @@ def disclosure(
         The distribution of the sensitive attribute, if published too; True takes the model's.
     bounds : "auto", "leaves", "splits", True or False
         Proved least and largest counts: from leaves alone (closed form), or also from split facts,
-        which takes a solver ("auto": for up to 500 QIs and five seconds; True is "splits").
+        which takes a solver ("auto": for up to 500 QIs and five seconds; True is "splits").  None
+        for counts with noise, from which nothing follows.
     starts : int
         Starting points where only local optima can be found.
     budget_seconds : float
@@ -125,15 +128,28 @@ def disclosure(
             joint, known, found, proved, real, (_assumed(joint), *found.notes, *notes),
             sensitive or "class", time.monotonic() - started,
         )  # fmt: skip
+    noise = _noise_of(model)
+    if noise:
+        assert isinstance(model, Tree | RuleList)
+        # Nothing follows from counts that are only likely: no bounds, no facts about splits.
+        model, bounds, split_facts = likely_for(model, known), False, False
     problem = problem_of(model, known, level, margin)
     facts, why = split_facts_of(problem, split_facts)
     found = estimate(problem, facts, starts=starts, seed=seed, deadline=deadline, progress=progress)
     proved, notes = _bounds(problem, facts, bounds, deadline, seed, progress)
-    assumptions = (_assumed(problem), why, *found.notes, *notes)
-    return _assembled(
+    assumptions = (_assumed(problem), noise, why, *found.notes, *notes)
+    told = _assembled(
         problem, known, found, proved, real, assumptions, sensitive or "class",
         time.monotonic() - started,
     )  # fmt: skip
+    return replace(told, exact=False) if noise else told
+
+
+def _noise_of(model: Tree | MultiwayTree | RuleList) -> str:
+    """What is said about noise, if numbers of people are only published with it."""
+    if not isinstance(model, Tree | RuleList) or not isinstance(model.counts, Noisy):
+        return ""
+    return NOTE.format(mechanism=model.counts.mechanism, scale=model.counts.scale)
 
 
 def _check_kind(model: Any, sensitive: str | None) -> None:

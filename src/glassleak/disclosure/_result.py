@@ -44,7 +44,8 @@ class Disclosure:
     status : "optimal", "local" or "partial"
         "partial" if the budget ended before every fact was satisfied.
     exact : bool
-        Whether the estimate is proved to be the maximum (to six digits per person).
+        Whether the estimate is proved to be the maximum (to six digits per person); never when the
+        published counts carry noise.
     seconds : float
     """
 

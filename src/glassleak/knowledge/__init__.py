@@ -1,7 +1,12 @@
 """What a published model states about its training set: cells, and linear facts about them."""
 
 from glassleak.knowledge._cells import Cells, enumerate_cells
-from glassleak.knowledge._denoise import is_noisy, most_likely
+from glassleak.knowledge._denoise import (
+    closest_counts,
+    is_noisy,
+    most_likely,
+    with_leaf_counts,
+)
 from glassleak.knowledge._known import Known, class_numbers, with_known_columns
 from glassleak.knowledge._parts import Part, Published, labels_only, published
 from glassleak.knowledge._space import Block, Space, profile_space
@@ -16,6 +21,7 @@ __all__ = [
     "Space",
     "System",
     "class_numbers",
+    "closest_counts",
     "enumerate_cells",
     "is_noisy",
     "labels_only",
@@ -24,4 +30,5 @@ __all__ = [
     "profile_space",
     "published",
     "with_known_columns",
+    "with_leaf_counts",
 ]

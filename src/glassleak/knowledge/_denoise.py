@@ -52,10 +52,16 @@ def most_likely(
     exact[groups] = closest_counts(noisy[groups], n_rows)
     if isinstance(model, RuleList):
         return replace(model, counts=Exact(exact), n_rows=n_rows, rows=None)
+    return with_leaf_counts(model, exact, n_rows)
+
+
+def with_leaf_counts(tree: Tree, counts: npt.NDArray[np.int64], n_rows: int | None = None) -> Tree:
+    """`tree` with exact `counts`, of which the leaves' are given and inner nodes are summed up."""
+    exact = counts.copy()
     # Children stand after their parents in no particular order, so sums are made from below.
-    for node in _from_below(model):
-        exact[node] = exact[model.left[node]] + exact[model.right[node]]
-    return replace(model, counts=Exact(exact), n_rows=n_rows, rows=None, distinct_rows=None)
+    for node in _from_below(tree):
+        exact[node] = exact[tree.left[node]] + exact[tree.right[node]]
+    return replace(tree, counts=Exact(exact), n_rows=n_rows, rows=None, distinct_rows=None)
 
 
 def closest_counts(noisy: npt.NDArray[np.float64], total: int | None) -> npt.NDArray[np.int64]:

@@ -17,6 +17,7 @@ from glassleak.uncertainty import _measures as measures
 from glassleak.uncertainty import _tables as tables
 from glassleak.uncertainty._dataset import ProbabilisticDataset
 from glassleak.uncertainty._groups import Groups, count_groups
+from glassleak.uncertainty._noisy import flagged, is_hidden, likely_model
 from glassleak.uncertainty._result import Uncertainty
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -30,6 +31,7 @@ _SAMPLE = (
     "drawn, and their classes are left out"
 )
 _NO_GROUPS = "groups of people: not assessed for several trees or models together"
+_NOISY_GROUPS = "groups of people: not assessed, since noise hides how many people a leaf holds"
 _OTHER_DATA = (
     "the data given are not the training table: {rows:,} rows, of which leaves hold other numbers "
     "than the model says"
@@ -130,6 +132,8 @@ def uncertainty(
             notes += (_NO_GROUPS,)
         return replace(found, notes=notes + found.notes)
     question = _Question(single, schema, columns_independent, started, budget_seconds, progress)
+    if is_hidden(single):
+        return _estimated(question, data, notes)
     return _answer(question, data, [by] if isinstance(by, str) else by, notes)
 
 
@@ -229,6 +233,22 @@ def _answer(
         notes=notes,
         details={"parts_solved": 0 if groups.counter is None else groups.counter.nodes},
     )
+
+
+def _estimated(
+    question: _Question, data: pd.DataFrame | None, notes: tuple[str, ...]
+) -> Uncertainty:
+    """For noisy counts: what the most likely ones leave, flagged as an estimate."""
+    noisy, apart = question.model, question.columns_independent
+
+    def count(model: Tree | RuleList) -> Groups:
+        return replace(question, model=model).count(apart=apart, share=0.3)
+
+    likely = replace(question, model=likely_model(noisy, count))
+    if data is not None:
+        notes += (_NOISY_GROUPS,)
+    found = _answer(likely, None, None, notes)
+    return flagged(found, noisy, likely.count(apart=apart, share=1.0))
 
 
 def _sampled(tree: Tree) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import glassleak as gl
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._candidates import candidates_of, public_literals
 from glassleak.learners.private._grow import costs_of, gini_cost, grow, parts
+from glassleak.learners.private._parameters import PrivacyWarning
 from glassleak.learners.private._rule_list import PrivateRuleListClassifier
 from glassleak.models import Noisy
 
@@ -192,3 +193,37 @@ def test_read_from_the_object_and_from_a_file(tmp_path):
     assert gl.read(model) == model.to_model()
     skops.io.dump(model, tmp_path / "model.skops")
     assert gl.read(tmp_path / "model.skops").counts == model.to_model().counts
+
+
+@pytest.mark.filterwarnings("default::glassleak.learners.private.PrivacyWarning")
+def test_a_seed_warns_and_does_not_leave_the_process(tmp_path):
+    """Whoever has the seed can draw the same noise and take it off."""
+    import copy
+    import pickle
+
+    import skops.io
+    from sklearn.base import clone
+
+    table, labels = people()
+    model = PrivateRuleListClassifier(1.0, random_state=7)
+    with pytest.warns(PrivacyWarning, match="do not publish"):
+        model.fit(table, labels)
+    # What scikit-learn asks for stays, what is stored does not.
+    assert model.random_state == clone(model).random_state == 7
+    assert pickle.loads(pickle.dumps(PrivateRuleListClassifier(random_state=7))).random_state == 7
+    skops.io.dump(model, tmp_path / "model.skops")
+    stored = skops.io.load(
+        tmp_path / "model.skops",
+        trusted=skops.io.get_untrusted_types(file=tmp_path / "model.skops"),
+    )
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), stored):
+        assert copied.random_state is None
+        assert not copied.privacy_["certified"]
+        assert (copied.predict(table) == model.predict(table)).all()
+    assert "random_state" not in model.to_model().provenance.settings
+
+
+def test_no_warning_without_a_seed(recwarn):
+    table, labels = people()
+    PrivateRuleListClassifier(1.0).fit(table, labels)
+    assert not [w for w in recwarn if issubclass(w.category, PrivacyWarning)]

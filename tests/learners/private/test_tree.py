@@ -130,3 +130,13 @@ def test_wrong_parameters(parameters, message):
     table, labels = people(20)
     with pytest.raises(ValueError, match=message):
         PrivateTreeClassifier(**parameters).fit(table, labels)
+
+
+def test_no_tree_of_a_stored_forest_has_the_seed():
+    import pickle
+
+    table, labels = people(100)
+    forest = PrivateForestClassifier(2, 1.0, random_state=3).fit(table, labels)
+    stored = pickle.loads(pickle.dumps(forest))
+    assert [tree.random_state for tree in (stored, *stored.estimators_)] == [None] * 3
+    assert forest.ledger_ == forest.estimators_[0].ledger_

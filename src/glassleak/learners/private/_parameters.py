@@ -35,7 +35,8 @@ class Unseeded:
     random_state: Any
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[misc]
+        kept: Any = super().__getstate__()
+        state: dict[str, Any] = dict(kept)
         if "privacy_" in state:
             state["random_state"] = None
         return state

@@ -47,7 +47,8 @@ def laplace_noise(
 def one_tree_each(n_people: int, n_trees: int, source: Randomness) -> npt.NDArray[np.bool_]:
     """(trees, people): everybody is in exactly one tree, by a coin of their own."""
     drawn = np.array([source.randrange(n_trees) for _ in range(n_people)], dtype=np.int64)
-    return np.arange(n_trees)[:, None] == drawn
+    members: npt.NDArray[np.bool_] = np.arange(n_trees)[:, None] == drawn
+    return members
 
 
 @dataclass(frozen=True)
