@@ -1,5 +1,7 @@
 """Private models can be attacked like any other; what comes out is likely at best."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,8 +61,28 @@ def test_number_of_rows_need_not_be_known(people):
     assert abs(len(gl.reconstruct(model, schema).table) - 200) < 40
 
 
-def test_forests_of_private_trees_are_refused(people):
+def test_trees_of_a_private_forest_saw_different_people(people):
+    table, labels, schema = people
+    fitted = PrivateForestClassifier(3, 5.0, random_state=0).fit(table, labels)
+    for forest in (gl.read(fitted), fitted.to_model()):
+        found = gl.reconstruct(forest, schema, n_rows=200)
+        assert found.status == "likely"
+        assert len(found.table) == len(found.labels) == len(found.confidence) == 200
+        assert found.certificate.certain_rows == 0
+        assert found.confidence.max() < 1
+    assert abs(len(gl.reconstruct(forest, schema).table) - 200) < 60
+
+
+def test_forests_of_unknown_making_are_refused(people):
     table, labels, schema = people
     forest = gl.read(PrivateForestClassifier(2, 1.0, random_state=0).fit(table, labels))
+    stranger = dataclasses.replace(forest, provenance=gl.models.Provenance())
     with pytest.raises(UnsupportedModelError):
-        gl.reconstruct(forest, schema)
+        gl.reconstruct(stranger, schema)
+
+
+def test_side_knowledge_about_a_private_forest_is_refused(people):
+    table, labels, schema = people
+    forest = gl.read(PrivateForestClassifier(2, 1.0, random_state=0).fit(table, labels))
+    with pytest.raises(UnsupportedModelError, match="whose tree"):
+        gl.reconstruct(forest, schema, known=gl.Known(columns=table[["a"]]))

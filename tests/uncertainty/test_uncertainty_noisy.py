@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 
 import glassleak as gl
-from glassleak.learners import PrivateRuleListClassifier, PrivateTreeClassifier
+from glassleak.learners import (
+    PrivateForestClassifier,
+    PrivateRuleListClassifier,
+    PrivateTreeClassifier,
+)
 from glassleak.models import Condition, Exact, Noisy, Provenance, Rule, RuleList, Tree
 from glassleak.uncertainty._noisy import promised_bits
 
@@ -76,6 +80,20 @@ def test_models_of_the_private_learners(learner):
     assert u.status == "estimated"
     assert u.details["bits_per_person_at_most"] == promised_bits(0.5)
     assert "whatever an attacker does" in " ".join(u.statements)
+
+
+def test_a_private_forest_is_the_sum_of_its_trees():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (300, 4)), columns=list("abcd"))
+    forest = gl.read(PrivateForestClassifier(3, 2.0, random_state=0).fit(table, table["a"]))
+    u = gl.uncertainty(forest, SCHEMA)
+    each = [gl.uncertainty(tree, SCHEMA) for tree in forest.trees]
+    assert u.status == "estimated"
+    assert u.bits == pytest.approx(sum(one.bits for one in each))
+    assert u.n_rows == sum(one.n_rows for one in each)
+    assert 0 < u.dist_g <= 1
+    assert len(u.per_model) == 3
+    assert u.unordered is None
 
 
 def test_a_claim_is_only_taken_from_our_own_learners():

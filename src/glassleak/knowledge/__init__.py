@@ -4,7 +4,9 @@ from glassleak.knowledge._cells import Cells, enumerate_cells
 from glassleak.knowledge._denoise import (
     closest_counts,
     is_noisy,
+    likely_sizes,
     most_likely,
+    separate_trees,
     with_leaf_counts,
 )
 from glassleak.knowledge._known import Known, class_numbers, with_known_columns
@@ -25,10 +27,12 @@ __all__ = [
     "enumerate_cells",
     "is_noisy",
     "labels_only",
+    "likely_sizes",
     "linear_system",
     "most_likely",
     "profile_space",
     "published",
+    "separate_trees",
     "with_known_columns",
     "with_leaf_counts",
 ]

@@ -7,6 +7,7 @@ the number of rows where that is known.  The closest such numbers are the most l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,28 @@ def is_noisy(model: Model) -> bool:
     """Whether the model's counts carry noise."""
     members = model.trees if isinstance(model, Forest) else (model,)
     return any(isinstance(member.counts, Noisy) for member in members)
+
+
+def separate_trees(model: Model) -> tuple[Tree, ...] | None:
+    """The trees of a private forest in which nobody is in two trees; ``None`` for other models.
+
+    Only glassleak's own learner is known to train like this.
+    """
+    made = model.provenance
+    ours = (made.library, made.estimator) == ("glassleak", "PrivateForestClassifier")
+    if not isinstance(model, Forest) or not ours or not is_noisy(model):
+        return None
+    return model.trees
+
+
+def likely_sizes(trees: Sequence[Tree], n_rows: int | None) -> list[int | None]:
+    """Most likely number of people of each tree, where they add up to `n_rows`."""
+    if n_rows is None:
+        return [None] * len(trees)
+    leaves = [tree.counts.values[tree.leaves] for tree in trees if isinstance(tree.counts, Noisy)]
+    counts = closest_counts(np.concatenate(leaves), n_rows)
+    ends = np.cumsum([len(part) for part in leaves])
+    return [int(part.sum()) for part in np.split(counts, ends[:-1])]
 
 
 def most_likely(

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from glassleak.knowledge import Known, enumerate_cells, most_likely, profile_space, published
+from glassleak.errors import UnsupportedModelError
+from glassleak.knowledge import (
+    Known,
+    enumerate_cells,
+    likely_sizes,
+    most_likely,
+    profile_space,
+    published,
+    separate_trees,
+)
 from glassleak.models import Model, Noisy, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._cells_attack import attack
@@ -32,9 +43,29 @@ def attack_noisy(
     """The most likely counts first, then a table that has them.
 
     In the line of reconstruction attacks on private forests: noise makes the answer wrong, not
-    impossible.  No statement about a person is certain, and the certificate makes none.
+    impossible.  No statement about a person is certain, and the certificate makes none.  In a
+    forest of glassleak's private learner nobody is in two trees, so what every tree gives is put
+    together.
     """
     started = time.monotonic()
+    trees = separate_trees(model)
+    if trees is not None:
+        if not known.nothing:
+            raise UnsupportedModelError(
+                "what else is known cannot be used for a private forest: nobody knows whose tree "
+                "a person is in"
+            )
+        tables = []
+        for i, (tree, size) in enumerate(zip(trees, likely_sizes(trees, n_rows), strict=True)):
+            now = time.monotonic()
+            until = now + max(0.1, deadline - now) / (len(trees) - i)
+            tables.append(
+                attack_noisy(
+                    tree, schema, known, n_rows=size, deadline=until, seed=seed + i,
+                    central=central, progress=progress,
+                )
+            )  # fmt: skip
+        return _together(tables, time.monotonic() - started)
     likely = most_likely(model, n_rows, _reachable(model, schema, deadline))
     assert isinstance(model, Tree | RuleList)
     assert isinstance(model.counts, Noisy)
@@ -64,6 +95,21 @@ def attack_noisy(
         confidence=table.confidence * trust,
         formulation="most likely counts",
         details=table.details | {"noise_scale": scale},
+    )
+
+
+def _together(tables: Sequence[Reconstruction], seconds: float) -> Reconstruction:
+    first = tables[0]
+    details = {"noise_scale": first.details["noise_scale"], "trees": len(tables)}
+    return replace(
+        first,
+        table=pd.concat([one.table for one in tables], ignore_index=True),
+        labels=np.concatenate([one.labels for one in tables]),
+        seconds=seconds,
+        confidence=np.concatenate([one.confidence for one in tables]),
+        # Of the same tree: people of different trees were counted apart.
+        alike=np.concatenate([one.alike for one in tables]),
+        details=details,
     )
 
 

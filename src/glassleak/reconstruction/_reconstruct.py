@@ -93,8 +93,8 @@ def reconstruct(
                 f"expected a model as glassleak.read returns it, got {type(one).__name__}"
             )
     known = known or Known()
-    resampled = isinstance(model, Forest) and model.bagging.kind != "none"
-    noisy = not isinstance(model, Sequence) and not resampled and is_noisy(model)
+    noisy = not isinstance(model, Sequence) and is_noisy(model)
+    resampled = isinstance(model, Forest) and model.bagging.kind != "none" and not noisy
     if not resampled and not noisy:
         if not (isinstance(multiplicities, str) and multiplicities == "auto"):
             raise UnsupportedModelError("every row counts once: the trees drew no samples")

@@ -9,10 +9,11 @@ promise that holds against every attacker (`promised_bits`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from glassleak.counting import log2_multisets
 from glassleak.knowledge import most_likely
@@ -21,6 +22,8 @@ from glassleak.uncertainty._groups import Groups
 from glassleak.uncertainty._result import Remaining, Uncertainty
 
 Count = Callable[[Tree | RuleList], Groups]
+
+_ADDED = ("low", "high", "uninformed", "bits")
 
 _NOISE = (
     "the counts carry {mechanism} noise of scale {scale:g}: every table is possible, and the "
@@ -87,6 +90,33 @@ def flagged(found: Uncertainty, model: Tree | RuleList, groups: Groups) -> Uncer
         dataset=None,
         notes=(*found.notes, *notes),
         details=details,
+    )
+
+
+def together(found: Sequence[Uncertainty], seconds: float) -> Uncertainty:
+    """A private forest, in which nobody is in two trees: what remains adds up."""
+    people = sum(one.n_rows for one in found)
+    parts = [one.main for one in found]
+    added = Remaining(*(math.fsum(getattr(part, name) for part in parts) for name in _ADDED))
+    dist = None
+    if people and all(one.dist is not None for one in found):
+        dist = math.fsum(one.n_rows * (one.dist or 0.0) for one in found) / people
+    table = pd.DataFrame(
+        {"model": f"tree {i}", "bits": one.bits, "share": one.dist_g, "exact": False}
+        for i, one in enumerate(found)
+    )
+    return replace(
+        found[0],
+        seconds=seconds,
+        n_rows=people,
+        method=f"tree by tree, since nobody is in two of them; {found[0].method}",
+        ordered=added,
+        # As multisets, people of different trees could be exchanged: not a sum.
+        unordered=None,
+        unordered_by_class=None,
+        conventions=None,
+        dist=dist,
+        per_model=table,
     )
 
 

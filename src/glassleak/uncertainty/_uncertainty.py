@@ -10,14 +10,14 @@ from typing import TypeAlias
 import pandas as pd
 
 from glassleak.errors import SchemaError
-from glassleak.knowledge import Known
+from glassleak.knowledge import Known, separate_trees
 from glassleak.models import Exact, Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.schema import Numeric, Ordinal, Schema
 from glassleak.uncertainty import _measures as measures
 from glassleak.uncertainty import _tables as tables
 from glassleak.uncertainty._dataset import ProbabilisticDataset
 from glassleak.uncertainty._groups import Groups, count_groups
-from glassleak.uncertainty._noisy import flagged, is_hidden, likely_model
+from glassleak.uncertainty._noisy import flagged, is_hidden, likely_model, together
 from glassleak.uncertainty._result import Uncertainty
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -120,6 +120,17 @@ def uncertainty(
         if len(models) != 1:
             raise SchemaError("several models need a schema")
         schema, notes = _inferred(models[0])
+    trees = separate_trees(models[0]) if len(models) == 1 else None
+    if trees is not None and (known is None or known == Known()):
+        each = [
+            uncertainty(
+                tree, schema, columns_independent=columns_independent, data=data,
+                budget_seconds=budget_seconds / len(trees), progress=progress,
+            )
+            for tree in trees
+        ]  # fmt: skip
+        found = together(each, time.monotonic() - started)
+        return replace(found, notes=notes + found.notes)
     single = _single(models)
     if single is None or (known is not None and known != Known()):
         from glassleak.uncertainty.joint import joint_uncertainty

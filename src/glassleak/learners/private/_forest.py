@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -130,7 +131,10 @@ random_state
         """The published form; the same as ``glassleak.read(self)``."""
         check_is_fitted(self)
         trees: tuple[Tree, ...] = tuple(tree.to_model() for tree in self.estimators_)
-        return Forest(trees, bagging=Bagging("unknown"), provenance=trees[0].provenance)
+        made = trees[0].provenance
+        settings = {"n_estimators": len(trees), **made.settings}
+        made = replace(made, estimator=type(self).__name__, settings=settings)
+        return Forest(trees, bagging=Bagging("unknown"), provenance=made)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
