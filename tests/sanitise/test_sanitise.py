@@ -154,7 +154,7 @@ def test_nothing_about_rows_is_left(name: str) -> None:
     model = clone(CLASSIFIERS[name]).fit(X, y)
     model.training_rows = X  # what somebody hangs on it stays behind too
     clean = gl.sanitise(model)
-    assert leftovers(clean) <= {"bootstrap-seeds-absent"}
+    assert leftovers(clean) <= {"bootstrap-seeds-absent", "leaf-shares"}
     assert not hasattr(clean, "training_rows")
     for held in _arrays(clean):
         assert N not in held.shape
@@ -217,6 +217,21 @@ def test_a_single_tree_keeps_one_label_per_leaf() -> None:
     leaves = clean.tree_.value[clean.tree_.children_left < 0]
     assert set(np.unique(leaves)) == {0.0, 1.0}
     assert (model.predict_proba(X).max(axis=1) < 1).any()
+
+
+def test_leaves_that_say_the_same_are_one() -> None:
+    X, y = table(1)
+    model = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X, y)
+    clean = gl.sanitise(model)
+    assert clean.tree_.n_leaves < model.tree_.n_leaves
+    left, right = clean.tree_.children_left, clean.tree_.children_right
+    label = clean.tree_.value[:, 0].argmax(axis=1)
+    for node in np.flatnonzero(left >= 0):
+        both_leaves = left[left[node]] < 0 and left[right[node]] < 0
+        assert not (both_leaves and label[left[node]] == label[right[node]])
+    same = gl.sanitise(model, keep=("predict", "apply"))
+    probe = inputs(model)
+    assert np.array_equal(same.apply(probe), model.apply(probe))
 
 
 def test_coarser_shares_are_proved_on_every_cell() -> None:
@@ -290,7 +305,7 @@ def test_shares_are_rounded_and_still_add_up() -> None:
 def test_small_classes_are_suppressed() -> None:
     X, y = table(3)
     model = DecisionTreeClassifier(min_samples_leaf=15, random_state=0).fit(X, y)
-    clean = gl.sanitise(model, keep=("predict_proba",), suppress_below=8)
+    clean = gl.sanitise(model, keep=("predict_proba", "apply"), suppress_below=8)
     before, after = model.tree_, clean.tree_
     leaf = before.children_left < 0
     rows = np.rint(before.value * before.weighted_n_node_samples[:, None, None])[leaf, 0]

@@ -68,15 +68,15 @@ def all_cells(values: Sequence[Float32], *, missing: bool = True) -> Float32:
 
 
 def sample_cells(
-    values: Sequence[Float32], n: int, seed: int = 0, *, missing: bool = True
-) -> Float32:
+    values: Sequence[npt.NDArray[Any]], n: int, seed: int = 0, *, missing: bool = True
+) -> npt.NDArray[Any]:
     """`n` combinations drawn at random, one row in eight with missing values."""
     random = np.random.default_rng(seed)
     columns = []
     for v in values:
         finite = v[~np.isnan(v)]
         columns.append(random.choice(finite, n))
-    table = np.column_stack(columns).astype(np.float32)
+    table = np.column_stack(columns)
     if missing:
         some = (random.random(table.shape) < 0.2) & (np.arange(n) % 8 == 0)[:, None]
         table[some] = np.nan

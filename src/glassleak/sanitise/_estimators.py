@@ -30,7 +30,7 @@ BAGS = ("BaggingClassifier", "BaggingRegressor")
 Step = Callable[[Nodes], Nodes]
 
 
-def clean_tree(estimator: Any, steps: Sequence[Step], removed: Removed) -> Any:
+def clean_tree(estimator: Any, steps: Sequence[Step], removed: Removed, **settings: Any) -> Any:
     """One tree: `steps` on its nodes, then everything but splits and values of leaves dropped."""
     is_fitted(estimator, "tree_")
     nodes = take_apart(estimator.tree_)
@@ -38,15 +38,16 @@ def clean_tree(estimator: Any, steps: Sequence[Step], removed: Removed) -> Any:
         nodes = step(nodes)
     removed.add("rows, weighted rows and impurities of the nodes of a tree", int(nodes.counted))
     fresh = put_together(without_bookkeeping(nodes), estimator.tree_)
-    return kept_copy(estimator, TREE, removed, tree_=fresh)
+    return kept_copy(estimator, TREE, removed, tree_=fresh, **settings)
 
 
 def clean_forest(estimator: Any, steps: Sequence[Step], options: Options, removed: Removed) -> Any:
     """A forest that averages its trees."""
     is_fitted(estimator, "estimators_")
     members = first_of(estimator.estimators_, options, removed)
-    cleaned = [clean_tree(member, steps, removed) for member in members]
-    new: dict[str, Any] = {"estimators_": cleaned, "n_estimators": len(cleaned)}
+    own = leaf_size(estimator, options)
+    cleaned = [clean_tree(member, steps, removed, **own) for member in members]
+    new: dict[str, Any] = {"estimators_": cleaned, "n_estimators": len(cleaned), **own}
     return kept_copy(estimator, FOREST, removed, **new)
 
 
@@ -59,13 +60,24 @@ def clean_bag(estimator: Any, steps: Sequence[Step], options: Options, removed: 
             raise UnsupportedModelError(
                 f"a bag of {type(member).__name__}; only bags of trees are sanitised"
             )
-    cleaned = [clean_tree(member, steps, removed) for member in members]
+    cleaned = [
+        clean_tree(member, steps, removed, **leaf_size(member, options)) for member in members
+    ]
     new: dict[str, Any] = {
         "estimators_": cleaned,
         "n_estimators": len(cleaned),
         "estimators_features_": copy.deepcopy(estimator.estimators_features_[: len(cleaned)]),
     }
     return kept_copy(estimator, BAG, removed, **new)
+
+
+def leaf_size(estimator: Any, options: Options) -> dict[str, Any]:
+    """After merging, the setting that was trained with no longer describes the leaves."""
+    if options.min_people is None:
+        return {}
+    before = estimator.min_samples_leaf
+    larger = isinstance(before, int) and before >= options.min_people
+    return {} if larger else {"min_samples_leaf": options.min_people}
 
 
 def first_of(members: Any, options: Options, removed: Removed) -> Any:

@@ -179,6 +179,22 @@ def pruned(tree: Nodes, limit: int) -> Nodes:
     return _gathered(tree, becomes, ends)
 
 
+def merged(tree: Nodes) -> Nodes:
+    """No split between two leaves that say the same: every answer stays what it was."""
+    left, right = tree.nodes["left_child"].tolist(), tree.nodes["right_child"].tolist()
+    values = tree.values.copy()
+    ends = [child == -1 for child in left]
+    for node in range(len(left) - 1, -1, -1):
+        if ends[node] or not (ends[left[node]] and ends[right[node]]):
+            continue
+        if np.array_equal(values[left[node]], values[right[node]]):
+            values[node] = values[left[node]]
+            ends[node] = True
+    if ends == [child == -1 for child in left]:
+        return tree
+    return _gathered(replace(tree, values=values), list(range(len(left))), ends)
+
+
 def _gathered(tree: Nodes, becomes: list[int], ends: list[bool]) -> Nodes:
     """The nodes still reached from the root, in the order scikit-learn numbers them."""
     left, right = tree.nodes["left_child"].tolist(), tree.nodes["right_child"].tolist()

@@ -20,7 +20,8 @@ class Options:
     ----------
     keep : tuple of str
         Methods whose answers must not change: ``"predict"``, and also ``"predict_proba"`` (or
-        ``"predict_log_proba"``, ``"decision_function"``) to keep scores.
+        ``"predict_log_proba"``, ``"decision_function"``) to keep scores, ``"apply"`` or
+        ``"decision_path"`` to keep every leaf.
     min_people : int, optional
         Merge leaves of fewer people.
     suppress_below : int, optional
@@ -63,6 +64,11 @@ class Options:
     def keeps_scores(self) -> bool:
         """Whether more than the predicted label must stay."""
         return bool(SCORES & set(self.keep))
+
+    @property
+    def keeps_leaves(self) -> bool:
+        """Whether the numbers of leaves and nodes on the way must stay."""
+        return bool({"apply", "decision_path"} & set(self.keep))
 
     @property
     def changes(self) -> bool:

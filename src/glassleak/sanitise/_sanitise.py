@@ -17,9 +17,10 @@ from glassleak.sanitise._estimators import (
     clean_forest,
     clean_tree,
     fitted_trees,
+    leaf_size,
     requested,
 )
-from glassleak.sanitise._nodes import Nodes, majorities, rounded, take_apart
+from glassleak.sanitise._nodes import Nodes, majorities, merged, rounded, take_apart
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._parts import Removed
 from glassleak.sanitise._result import Sanitised, result
@@ -51,7 +52,8 @@ def sanitise(
         and trees of `glassleak.learners`, and pipelines that end in one.  A finished search gives
         a copy of its best model.
     keep : iterable of str
-        Methods whose answers must stay: ``("predict",)``, or ``("predict", "predict_proba")``.
+        Methods whose answers must stay: ``("predict",)``, or ``("predict", "predict_proba")``;
+        with ``"apply"`` or ``"decision_path"`` leaves that say the same are not merged.
         With labels only, a single tree keeps one label per leaf.  Ensembles add up the shares of
         their trees and need more than labels; shares are rounded as coarsely as is *proved* to
         change no prediction, and stay as they are where that cannot be proved.
@@ -127,14 +129,16 @@ def sanitised(estimator: Any, options: Options | None = None) -> Sanitised:
 def _trees(estimator: Any, options: Options) -> Sanitised:
     classifier = type(estimator).__name__.endswith("Classifier")
     steps = requested(options, classifier=classifier)
+    last = [] if options.keeps_leaves else [merged]
     removed = Removed()
 
     def cleaned(more: list[Any], note: Removed) -> Any:
         name = type(estimator).__name__
         if name in TREES:
-            return clean_tree(estimator, [*steps, *more], note)
+            own = leaf_size(estimator, options)
+            return clean_tree(estimator, [*steps, *more, *last], note, **own)
         make = clean_forest if name in FORESTS else clean_bag
-        return make(estimator, [*steps, *more], options, note)
+        return make(estimator, [*steps, *more, *last], options, note)
 
     made = cleaned([], removed)
     if not classifier:
@@ -144,7 +148,7 @@ def _trees(estimator: Any, options: Options) -> Sanitised:
     if len(fitted_trees(made)) == 1:
         made = cleaned([majorities], Removed())
         return result(made, options, removed, "one label each")
-    if _only_labels(made):
+    if options.suppress_below is None and _only_labels(made):
         return result(made, options, removed, "one label each: everybody they saw had that class")
     if options.round_to is not None:
         return result(made, options, removed, _share_words(options))

@@ -1,0 +1,125 @@
+"""A scikit-learn model from a .skops file of a stranger, built without running code it carries.
+
+To predict with a model it has to be built, which reading does not need.  So the file is read first,
+as data: every tree in it is checked (a child that does not exist makes scikit-learn read outside
+its memory), and every class it names must be one that glassleak knows to be a plain model.  Only
+then, and from the same bytes, does skops build it, with exactly these classes allowed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from glassleak.errors import (
+    MissingExtraError,
+    ModelError,
+    UnsupportedModelError,
+    UntrustedFileError,
+)
+from glassleak.models import Forest, Model, Tree
+from glassleak.readers import Limits, open_model
+from glassleak.readers._state import State, walk
+from glassleak.readers.files._skops import decode_skops
+
+_TREE = ("sklearn.tree._tree", "Tree")
+_OTHER_TREES = "TreePredictor"
+# Beyond the classes skops trusts by itself: what fitted trees and glassleak's learners are made of.
+_KNOWN = frozenset(
+    {
+        "sklearn.tree._tree.Tree",
+        "numpy.dtype",
+        "glassleak.learners._greedy.GreedyRuleListClassifier",
+        "glassleak.learners._id3.ID3Classifier",
+        "glassleak.learners._optimal.OptimalRuleListClassifier",
+        "glassleak.learners._trees.OptimalTreeClassifier",
+        "glassleak.learners.private._rule_list.PrivateRuleListClassifier",
+        "glassleak.learners.private._tree.PrivateTreeClassifier",
+        "glassleak.schema._schema.Schema",
+    }
+)
+
+
+def load_estimator(path: str | Path, limits: Limits | None = None) -> Any:
+    """The model in the .skops file at `path`, ready to predict.
+
+    Raises
+    ------
+    UntrustedFileError
+        A pickle: nobody can build what is in it without running its code.
+    UnsupportedModelError
+        Not a model glassleak reads (and so could check), or it names classes it does not know.
+    MalformedModelError
+        The file is damaged or hostile.
+    """
+    limits = limits or Limits()
+    given = Path(path)
+    try:
+        content = _content(given, limits)
+    except UntrustedFileError:
+        raise UntrustedFileError(
+            "a pickle or joblib file runs code when it is loaded, so glassleak does not build the "
+            "model in it. If you made it, load it yourself and use glassleak.sanitise(model) in "
+            "Python; or save it with skops first",
+            given.name,
+        ) from None
+    return build(content, given.name, limits)
+
+
+def build(content: bytes, name: str, limits: Limits | None = None) -> Any:
+    """The same from the bytes of a file; `name` is for messages."""
+    limits = limits or Limits()
+    try:
+        import skops.io
+    except ImportError:  # pragma: no cover - skops comes with glassleak
+        raise MissingExtraError("skops is not installed") from None
+    with tempfile.TemporaryDirectory() as folder:
+        # Checked and built from one private copy, which nobody can exchange in between.
+        copy = Path(folder) / name
+        copy.write_bytes(content)
+        opened = open_model(copy, "none", limits)
+        if opened.model is None:
+            raise opened.problem or UnsupportedModelError("no model found", name)
+        _check_trees(copy, opened.model, limits)
+        asked = set(skops.io.get_untrusted_types(file=copy))
+        unknown = sorted(asked - _KNOWN)
+        if unknown:
+            raise UnsupportedModelError(
+                f"it names {unknown[0]}, which glassleak does not know, so it is not built", name
+            )
+        try:
+            return skops.io.load(copy, trusted=sorted(asked))
+        except ModelError:
+            raise
+        except Exception as error:  # skops and the classes it builds raise what they like
+            raise UnsupportedModelError(f"skops cannot build it: {error}", name) from None
+
+
+def _content(path: Path, limits: Limits) -> bytes:
+    opened = open_model(path, "none", limits)
+    if opened.container != "skops":
+        raise UnsupportedModelError(
+            f"holds a {opened.container} model; a sanitised copy is made of scikit-learn models "
+            "saved with skops",
+            path.name,
+        )
+    return path.read_bytes()
+
+
+def _check_trees(path: Path, model: Model, limits: Limits) -> None:
+    """Every tree of the file must be one of the model, all of which have been checked."""
+    checked = len(model) if isinstance(model, Forest) else int(isinstance(model, Tree))
+    found = 0
+    for visited in walk(decode_skops(path, limits)):
+        value = visited.value
+        if not isinstance(value, State):
+            continue
+        found += (value.module, value.name) == _TREE
+        if value.name == _OTHER_TREES:
+            found += checked + 1
+    if found > checked:
+        raise UnsupportedModelError(
+            "holds further trees beside those of the model, which glassleak has not checked",
+            path.name,
+        )
