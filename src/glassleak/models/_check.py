@@ -66,6 +66,25 @@ def check_tree(tree: Tree) -> None:
     _check_splits(tree)
     _check_shape(tree)
     _check_counts(tree)
+    _check_shares(tree)
+
+
+def _check_shares(tree: Tree) -> None:
+    shares = tree.shares
+    if shares is None:
+        return
+    if shares.shape != (len(tree.feature), len(tree.classes)):
+        raise MalformedModelError(f"shape {shares.shape}", "shares")
+    leaf = tree.feature < 0
+    with np.errstate(invalid="ignore", over="ignore"):
+        # Written so that NaN is wrong, too.
+        right = (shares >= 0).all(axis=1) & (np.abs(shares.sum(axis=1) - 1.0) <= 1e-6)
+    if (at := first(leaf & ~right)) is not None:
+        raise InconsistentModelError(
+            "the class shares of a leaf do not add up to 1", f"shares[{at}]"
+        )
+    if (at := first(~leaf & (shares != 0).any(axis=1))) is not None:
+        raise InconsistentModelError("shares at a node that is no leaf", f"shares[{at}]")
 
 
 def _check_splits(tree: Tree) -> None:

@@ -101,7 +101,8 @@ def model_from_document(document: Any) -> Model:
 
 
 def _tree_out(tree: Tree, packed: bool) -> dict[str, Any]:
-    names = ("feature", "threshold", "left", "right", "rows", "distinct_rows", "missing_left")
+    names = ("feature", "threshold", "left", "right", "rows", "distinct_rows", "missing_left",
+             "shares")  # fmt: skip
     arrays = {
         n: _array_out(getattr(tree, n), packed) for n in names if getattr(tree, n) is not None
     }
@@ -119,7 +120,12 @@ def _tree_in(entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance: 
     }
     optional = {
         n: entry.array(n, d, optional=True)
-        for n, d in (("rows", "i8"), ("distinct_rows", "i8"), ("missing_left", "b1"))
+        for n, d in (
+            ("rows", "i8"),
+            ("distinct_rows", "i8"),
+            ("missing_left", "b1"),
+            ("shares", "f8"),
+        )
     }
     with within("" if entry.place == "model" else entry.place):
         return Tree(

@@ -71,6 +71,9 @@ class Tree(ValueEquality):
     n_rows : int, optional
         Rows the tree was trained on.
     provenance : Provenance
+    shares : (nodes, classes) float64 array, optional
+        Where no counts are published but leaves still say how likely each class is: that, and 0 at
+        all other nodes.  They may have been rounded, or stand for the most frequent class only.
     """
 
     columns: tuple[str, ...]
@@ -87,6 +90,7 @@ class Tree(ValueEquality):
     precision: Literal["float32", "float64"] = "float32"
     n_rows: int | None = None
     provenance: Provenance = field(default_factory=Provenance)
+    shares: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         convert = object.__setattr__
@@ -107,6 +111,8 @@ class Tree(ValueEquality):
             value = getattr(self, name)
             if value is not None:
                 convert(self, name, frozen_array(value, optional_dtype, name))
+        if self.shares is not None:
+            convert(self, "shares", frozen_array(self.shares, np.float64, "shares", ndim=2))
         if self.comparison not in ("<=", "<"):
             raise MalformedModelError(f"unknown comparison {self.comparison!r}", "comparison")
         if self.precision not in ("float32", "float64"):

@@ -1,5 +1,6 @@
 """What was the training set?  Reconstruction from published counts, with proof."""
 
+from glassleak.reconstruction._presence import Presence, presence
 from glassleak.reconstruction._reconstruct import reconstruct
 from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.reconstruction.evaluation._evaluate import (
@@ -10,7 +11,9 @@ from glassleak.reconstruction.evaluation._evaluate import (
 
 __all__ = [
     "Certificate",
+    "Presence",
     "Reconstruction",
+    "presence",
     "random_baseline",
     "reconstruct",
     "reconstruction_error",

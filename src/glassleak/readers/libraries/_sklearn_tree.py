@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import (
-    InconsistentModelError,
     MalformedModelError,
     ModelTooLargeError,
     UnsupportedModelError,
@@ -143,15 +142,8 @@ def _without_counts(
     place: str,
 ) -> Tree:
     """A tree of which only splits and the values of leaves are left."""
-    leaves = nodes["left_child"] == -1
-    with np.errstate(invalid="ignore"):
-        usable = (np.abs(values.sum(axis=1) - 1.0) <= 1e-6) & (values >= 0).all(axis=1)
-    if not usable[leaves].all():
-        node = int(np.flatnonzero(leaves & ~usable)[0])
-        raise InconsistentModelError(
-            "the class shares of a leaf do not add up to 1", f"{place}.values[{node}]"
-        )
-    return _tree(context, nodes, feature, Missing(REMOVED), None, place)
+    shares = np.where((nodes["left_child"] == -1)[:, None], values, 0.0)
+    return _tree(context, nodes, feature, Missing(REMOVED), None, place, shares)
 
 
 def _tree(
@@ -161,6 +153,7 @@ def _tree(
     counts: Counts,
     distinct: npt.NDArray[Any] | None,
     place: str,
+    shares: npt.NDArray[np.float64] | None = None,
 ) -> Tree:
     internal = nodes["left_child"] != -1
     missing_left = _missing_left(nodes, place)
@@ -179,6 +172,7 @@ def _tree(
             counts=counts,
             distinct_rows=distinct,
             missing_left=missing_left,
+            shares=shares,
         )
 
 
