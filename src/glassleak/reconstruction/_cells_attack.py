@@ -7,6 +7,7 @@ every one of them, which is at the same time the proof that the table is unique.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -88,8 +89,14 @@ def attack(
     n_samples: int = 40,
     all_bounds: bool = False,
     progress: Progress | None = None,
+    cells_deadline: float = math.inf,
 ) -> Histograms:
     """Find a consistent histogram and what all of them have in common.
+
+    Parameters
+    ----------
+    cells_deadline : float
+        When to give up enumerating cells, if that is before `deadline`.
 
     Raises
     ------
@@ -106,7 +113,7 @@ def attack(
         schema, facts.columns, facts.thresholds, facts.precision, facts.comparison
     )
     try:
-        cells = enumerate_cells(facts, space, deadline=deadline)
+        cells = enumerate_cells(facts, space, deadline=min(deadline, cells_deadline))
         system = linear_system(facts, cells)
     except InconsistentModelError as error:
         raise explain_unreachable(facts, space, error, deadline) from None

@@ -6,7 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from glassleak.errors import SchemaError, UnsupportedModelError
+from glassleak.errors import (
+    BudgetExhaustedError,
+    ModelTooLargeError,
+    SchemaError,
+    UnsupportedModelError,
+)
 from glassleak.knowledge import Known, is_noisy, labels_only, published
 from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
@@ -17,9 +22,12 @@ from glassleak.reconstruction._noisy_attack import attack_noisy
 from glassleak.reconstruction._published_attack import attack_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
+from glassleak.reconstruction.mixed import attack_rows, searchable
 from glassleak.schema import Schema
 
-Formulation = Literal["auto", "cells", "rows-cp", "rows-milp"]
+Formulation = Literal["auto", "cells", "search", "rows-cp", "rows-milp"]
+# Of the budget, for finding out whether cells can be enumerated where rows could be searched for.
+_CELLS_SHARE = 0.2
 
 
 def reconstruct(
@@ -52,8 +60,11 @@ def reconstruct(
         "known" repeats the draws from stored seeds, "unknown" does without, whatever the model
         stores; "auto" repeats them where it can.  With the draws every row has an identity, and
         the table comes back in the original order of rows.
-    formulation : "auto", "cells", "rows-cp" or "rows-milp"
-        "cells" is glassleak's own; the others are the published formulations, for comparison.
+    formulation : "auto", "cells", "search", "rows-cp" or "rows-milp"
+        "cells" and "search" are glassleak's own: histograms over everything the model tells
+        apart, and a search over rows where that cannot be enumerated (numbers, many categories);
+        "auto" takes the first that applies.  The others are the published formulations, for
+        comparison.
     budget_seconds : float
     seed : int
     progress : callable, optional
@@ -120,19 +131,35 @@ def reconstruct(
         return attack_as_published(
             model, facts, schema, formulation, budget_seconds, seed, progress
         )
-    if formulation not in ("auto", "cells"):
+    if formulation not in ("auto", "cells", "search"):
         raise ValueError(f"unknown formulation {formulation!r}")
+    if formulation == "search":
+        return attack_rows(
+            model, facts, schema, known, started=started, deadline=deadline, seed=seed,
+            progress=progress,
+        )  # fmt: skip
     if known.labels_only:
         seen = labels_only(facts)
         guess = attack_labels(seen, schema, deadline=deadline, seed=seed, progress=progress)
         return assemble(seen, guess, started, deadline, central=central, progress=progress)
-    found = attack(
-        facts,
-        schema,
-        known,
-        deadline=deadline,
-        seed=seed,
-        all_bounds=all_bounds,
-        progress=progress,
-    )
+    instead = formulation == "auto" and searchable(model, known)
+    try:
+        found = attack(
+            facts,
+            schema,
+            known,
+            deadline=deadline,
+            seed=seed,
+            all_bounds=all_bounds,
+            progress=progress,
+            cells_deadline=started + _CELLS_SHARE * budget_seconds if instead else deadline,
+        )
+    except (ModelTooLargeError, BudgetExhaustedError):
+        # Time that went into solving, and not into enumerating, leaves none for a search.
+        if not instead or time.monotonic() > started + 2 * _CELLS_SHARE * budget_seconds:
+            raise
+        return attack_rows(
+            model, facts, schema, known, started=started, deadline=deadline, seed=seed,
+            progress=progress,
+        )  # fmt: skip
     return assemble(facts, found, started, deadline, central=central, progress=progress)

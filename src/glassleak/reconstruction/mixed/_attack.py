@@ -1,0 +1,220 @@
+"""Reconstruct the rows of a model whose cells cannot be enumerated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from glassleak.errors import UnsupportedModelError
+from glassleak.knowledge import Known, Published, profile_space
+from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
+from glassleak.reconstruction._assemble import as_frame, class_labels
+from glassleak.reconstruction._result import Certificate, Reconstruction, Status
+from glassleak.reconstruction._survey import Progress
+from glassleak.reconstruction.mixed._axes import Axis, axes_of
+from glassleak.reconstruction.mixed._grove import grove_of
+from glassleak.reconstruction.mixed._rows import values_of
+from glassleak.reconstruction.mixed._search import Placed, search
+from glassleak.reconstruction.values import Values, recover_values
+from glassleak.reconstruction.values._gate import thresholds_are_midpoints
+from glassleak.schema import Schema
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def searchable(model: Model | Sequence[Model], known: Known) -> bool:
+    """Whether `attack_rows` applies: trees, exact counts of every leaf, no side knowledge."""
+    models = model if isinstance(model, Sequence) else (model,)
+    return known.nothing and not any(isinstance(one, RuleList | MultiwayTree) for one in models)
+
+
+def attack_rows(
+    model: Model | Sequence[Model],
+    facts: Published,
+    schema: Schema,
+    known: Known,
+    *,
+    started: float,
+    deadline: float,
+    seed: int,
+    progress: Progress | None = None,
+) -> Reconstruction:
+    """Search over rows: cost per step does not depend on the number of possible profiles.
+
+    Raises
+    ------
+    UnsupportedModelError
+        Rule lists, multiway trees and side knowledge are not assessed by this formulation.
+    BudgetExhaustedError, ModelTooLargeError
+    """
+    tell = progress or (lambda _step, _share: None)
+    if not searchable(model, known):
+        raise UnsupportedModelError(
+            "the search over rows takes binary trees with exact counts and no side knowledge"
+        )
+    tell("preparing the search", 0.0)
+    models = tuple(model) if isinstance(model, Sequence) else (model,)
+    trees = [one for one in models if isinstance(one, Tree | Forest)]
+    space = profile_space(
+        schema, facts.columns, facts.thresholds, facts.precision, facts.comparison
+    )
+    axes = axes_of(space, facts)
+    midpoints = all(thresholds_are_midpoints(one)[0] for one in trees)
+    grove = grove_of(facts, axes, midpoints=midpoints)
+    placed = search(grove, axes, facts.class_totals, deadline=deadline, seed=seed, tell=tell)
+    tell("recovering values", 0.95)
+    values = values_of(axes, placed.levels, len(facts.columns))
+    found = _values(trees, schema, facts, values, placed)
+    if found is not None:
+        values = found.table.to_numpy(dtype=np.float64)
+    wrong = misplaced(facts, values, placed.labels)
+    profiles = _profiles(facts, schema, axes, placed, found)
+    details: dict[str, Any] = {
+        "profiles": space.size,
+        "sweeps": placed.sweeps,
+        "samples": placed.samples,
+        "misplaced": wrong,
+        "thresholds_not_half_way": placed.not_half_way if midpoints else None,
+        "values": None
+        if found is None
+        else {
+            "share_exact": found.share_exact,
+            "share_pinned": found.share_pinned,
+            "thresholds": found.thresholds,
+            "met": found.met,
+            "reason": found.reason,
+        },
+    }
+    return _answer(facts, values, placed, wrong, profiles, details, started)
+
+
+def misplaced(facts: Published, values: FloatArray, labels: npt.NDArray[np.int32]) -> int:
+    """How many rows, over all trees, would have to change leaves to reproduce every count."""
+    wrong = 0
+    for part in facts.parts:
+        counts = np.zeros((part.n_groups, len(facts.classes)), dtype=np.int64)
+        np.add.at(counts, (part.assign(values), labels), 1)
+        wrong += int(np.abs(counts - part.counts).sum())
+    return wrong // 2
+
+
+def _values(
+    trees: list[Tree | Forest],
+    schema: Schema,
+    facts: Published,
+    values: FloatArray,
+    placed: Placed,
+) -> Values | None:
+    """Exact values where the thresholds give them, unless that would spoil a count."""
+    if len(trees) != 1:
+        return None
+    found = recover_values(trees[0], schema, pd.DataFrame(values, columns=list(facts.columns)))
+    table = found.table.to_numpy(dtype=np.float64)
+    before, after = (misplaced(facts, t, placed.labels) for t in (values, table))
+    return found if after <= before else None
+
+
+def _profiles(
+    facts: Published,
+    schema: Schema,
+    axes: Sequence[Axis],
+    placed: Placed,
+    found: Values | None,
+) -> FloatArray:
+    """Per row: profiles its levels stand for, as far as values did not settle them."""
+    out = np.ones(len(placed.levels))
+    for b, (axis, attribute) in enumerate(zip(axes, schema, strict=True)):
+        if not axis.ordered or (axis.low == axis.high)[: axis.n_numbers].all():
+            continue
+        step = getattr(attribute, "resolution", 1.0)
+        width = (axis.high - axis.low)[placed.levels[:, b]]
+        number = np.where(width > 0, np.inf, 1.0) if step is None else width / step + 1
+        name = facts.columns[int(axis.columns[0])]
+        if found is not None and name in found.pinned:
+            number = np.where(found.pinned[name].to_numpy(), 1.0, number)
+        out *= np.where(np.isnan(number), 1.0, number)
+    return out
+
+
+def _answer(
+    facts: Published,
+    values: FloatArray,
+    placed: Placed,
+    wrong: int,
+    profiles: FloatArray,
+    details: dict[str, Any],
+    started: float,
+) -> Reconstruction:
+    labels = placed.labels.astype(np.int64)
+    status: Status = "partial" if wrong else "consistent"
+    unique = False if placed.several and not wrong else None
+    proof = (
+        "two different tables with every count right were found"
+        if unique is False
+        else "the search over rows does not decide it"
+    )
+    keys = np.column_stack([values, labels])
+    keys = np.where(np.isnan(keys), np.inf, keys)
+    _, first, kind, times = np.unique(
+        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    kind = kind.reshape(-1)
+    bounds = pd.DataFrame(values[first], columns=list(facts.columns))
+    bounds["class"] = [facts.classes[k] for k in labels[first].tolist()]
+    bounds["minimum"] = 0
+    bounds["maximum"] = facts.n_rows
+    bounds["exact"] = False
+    bounds["profiles"] = profiles[first]
+    certificate = Certificate(
+        replayed=wrong == 0,
+        unique=unique,
+        proof=proof,
+        certain_rows=0,
+        complete=False,
+        certain_in_part=0,
+        bounds=bounds,
+        statements=_statements(facts, wrong, unique, proof, details),
+    )
+    return Reconstruction(
+        table=as_frame(facts, values),
+        labels=class_labels(facts, labels),
+        status=status,
+        exact=wrong == 0,
+        seconds=time.monotonic() - started,
+        certificate=certificate,
+        confidence=placed.agreement / profiles,
+        alike=times[kind].astype(np.int64),
+        formulation="search",
+        details=details,
+    )
+
+
+def _statements(
+    facts: Published, wrong: int, unique: bool | None, proof: str, details: dict[str, Any]
+) -> tuple[str, ...]:
+    lines = []
+    if wrong:
+        places = facts.n_rows * len(facts.parts)
+        lines.append(
+            f"the budget ended before an exact table was found: {wrong:,} of {places:,} places of "
+            "rows in leaves are wrong"
+        )
+    else:
+        lines.append("sent through the model, the table reproduces every published count")
+        if unique is False:
+            lines.append(f"other tables do so too ({proof})")
+        else:
+            lines.append(f"whether others do is undecided ({proof})")
+    lines.append("whether any row is in every consistent table was not decided")
+    found = details["values"]
+    if found and found["share_pinned"]:
+        lines.append(
+            f"{found['share_pinned']:.0%} of the numbers are determined to the last digit by the "
+            "thresholds, given where the rows are"
+        )
+    return tuple(lines)
