@@ -138,7 +138,7 @@ def draw(found: pd.DataFrame) -> Figure:
     axes[1].set_ylim(bottom=0)
     promise = means.loc["forest"].dropna(subset=["promised"])
     share = (1 - promise["promised"] / promise["bits"]).clip(lower=0)
-    axes[2].plot(share.index, share, "--", color=GREY, label="promised by ε, against anybody")
+    axes[2].plot(share.index, share, "-.", color=GREY, label="promised by ε, against anybody")
     axes[2].set_ylim(0, 1.02)
     handles: dict[str, Any] = {}
     for panel in axes:

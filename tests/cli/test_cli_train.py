@@ -78,8 +78,53 @@ def test_verification_passes_and_can_fail(table, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("more", "kind", "words"),
+    [
+        (["--learner", "private-tree", "--depth", "2"], gl.Tree, "splits at depth 1"),
+        (["--learner", "private-forest", "--trees", "2", "--depth", "1"], gl.Forest, "tree 2"),
+        (["--learner", "greedy", "--support", "0.05"], gl.RuleList, "not private"),
+        (["--learner", "optimal", "--length", "2"], gl.RuleList, "not private"),
+    ],
+)
+def test_every_learner_writes_a_model(table, schema, tmp_path, capsys, more, kind, words):
+    path = tmp_path / "model.json"
+    arguments = ["train", str(table), "--target", "income", "--schema", str(schema), *more]
+    assert main([*arguments, "-o", str(path)]) == 0
+    assert words in capsys.readouterr().out
+    assert isinstance(gl.read(path), kind)
+    main([*arguments, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["privacy"] is None) == ("private" not in more[1])
+
+
+def test_declared_classes_are_not_taken_from_the_table(table, schema, capsys):
+    main(["train", str(table), "--target", "income", "--schema", str(schema), "--json",
+          "--classes", "low, high,none"])  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert found["classes"] == ["high", "low", "none"]
+    assert not any("set of classes" in line for line in found["privacy"]["assumptions"])
+
+
+def test_self_test_catches_every_broken_learner(table, schema, capsys):
+    arguments = ["train", str(table), "--target", "income", "--schema", str(schema), "--length",
+                 "1", "--width", "1", "--self-test", "--draws", "1500"]  # fmt: skip
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert text.count(": caught") == 6
+    # Too few draws to catch anything is said, and is not a success.
+    assert main([*arguments[:-1], "8"]) == 1
+    assert "not caught" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("more", "words"),
     [
+        (["--target", "income", "--learner", "greedy", "--epsilon", "1"], "no such thing"),
+        (["--target", "income", "--learner", "greedy", "--verify"], "no such thing"),
+        (["--target", "income", "--depth", "2"], "--depth"),
+        (["--target", "income", "--learner", "private-tree", "--trees", "2"], "--trees"),
+        (["--target", "a", "--classes", "x,y"], "not a list of numbers"),
+        (["--target", "income", "--classes", "low"], "not declared"),
         (["--target", "nothing"], "no column 'nothing'"),
         (["--target", "income", "--epsilon", "-1"], "epsilon must be positive"),
         (["--target", "income", "--curve", "1,x"], "not a list of numbers"),

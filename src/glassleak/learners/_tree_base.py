@@ -69,6 +69,27 @@ class BaseTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shares: npt.NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
+    def to_text(self) -> str:
+        """The tree as text, one condition a line, with the rows of each class at the leaves."""
+        check_is_fitted(self)
+        names, lines = self._names(), []
+        stack = [(0, 0, "")]
+        while stack:
+            node, depth, condition = stack.pop()
+            head = "  " * max(0, depth - 1) + condition
+            if self.feature_[node] < 0:
+                held = self.counts_[node].tolist()
+                per_class = zip(self.classes_.tolist(), held, strict=True)
+                counts = ", ".join(f"{label}: {count:g}" for label, count in per_class)
+                lines.append(f"{head}{self.classes_[int(np.argmax(held))]}  ({counts})")
+                continue
+            if depth:
+                lines.append(head.rstrip())
+            name, cut = names[int(self.feature_[node])], self.threshold_[node]
+            stack.append((int(self.right_[node]), depth + 1, f"if {name} > {cut:g}: "))
+            stack.append((int(self.left_[node]), depth + 1, f"if {name} <= {cut:g}: "))
+        return "\n".join(lines)
+
     def to_model(self) -> Tree:
         """The published form; the same as ``glassleak.read(self)``."""
         check_is_fitted(self)

@@ -140,3 +140,17 @@ def test_no_tree_of_a_stored_forest_has_the_seed():
     stored = pickle.loads(pickle.dumps(forest))
     assert [tree.random_state for tree in (stored, *stored.estimators_)] == [None] * 3
     assert forest.ledger_ == forest.estimators_[0].ledger_
+
+
+def test_text_names_every_leaf_once():
+    table, labels = people(200)
+    model = PrivateTreeClassifier(5.0, max_depth=2, random_state=0).fit(table, labels)
+    text = model.to_text()
+    assert text.count("(0: ") == 4
+    assert text.count("if ") == 6
+    assert (
+        PrivateTreeClassifier(5.0, 0, random_state=0)
+        .fit(table, labels)
+        .to_text()
+        .startswith(("0", "1"))
+    )
