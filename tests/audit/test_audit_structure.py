@@ -178,8 +178,11 @@ def test_a_leaf_that_one_profile_reaches_proves_a_person() -> None:
     silent = tree(counts=Missing("removed"), threshold=[0.5, np.nan, 0.5, np.nan, np.nan])
     found = {f.id: f for f in run(silent).findings}
     pinned = found["structure.single-profiles"]
-    assert pinned.effect == "fix"
+    assert pinned.effect == "refer"
     assert pinned.evidence["groups"] == 2, "the first leaf leaves both sexes open"
+    large = Provenance(settings={"min_samples_leaf": 10})
+    crowded = run(tree(counts=Missing("removed"), threshold=silent.threshold, provenance=large))
+    assert effect(crowded, "single-profiles") == "note"
 
 
 def test_labels_of_leaves_grown_until_pure_are_everybodys_class() -> None:

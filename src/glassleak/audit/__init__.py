@@ -6,6 +6,7 @@ from glassleak.audit._document import json_schema
 from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit._sacro import sacro_document
 from glassleak.audit._verdict import Reason
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "Subject",
     "audit",
     "json_schema",
+    "sacro_document",
 ]

@@ -12,6 +12,8 @@ from glassleak.audit._finding import AnalysisResult
 Decision: TypeAlias = Literal["release", "fix", "refer", "not assessed"]
 # Findings a release may rest on although the audit could not check them.
 _CLAIMS = ("privacy.claim",)
+# The gravest reason first: people found row by row, then what lies open in the file, then the rest.
+_GRAVITY = ("reconstruction", "artefacts", "privacy")
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,17 @@ def decide(
 def _reasons(
     outcomes: Sequence[tuple[Analysis, AnalysisResult]], effect: str
 ) -> tuple[Reason, ...]:
-    return tuple(
+    found = [
         Reason(finding.title, analysis.id, finding.id)
         for analysis, result in outcomes
         for finding in result.findings
         if finding.effect == effect
-    )
+    ]
+    return tuple(sorted(found, key=_gravity))
+
+
+def _gravity(reason: Reason) -> int:
+    return _GRAVITY.index(reason.analysis) if reason.analysis in _GRAVITY else len(_GRAVITY)
 
 
 def _gap(result: AnalysisResult) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from glassleak.audit._analysis import Subject
 from glassleak.audit._finding import AnalysisResult, Finding
+from glassleak.audit._policy import Policy
 from glassleak.errors import GlassleakError
 from glassleak.models import Exact, Forest, Model, MultiwayTree, RuleList, Tree, node_depths
 from glassleak.schema import Attribute, Numeric, Ordinal, Schema
@@ -54,7 +55,7 @@ def silent(subject: Subject, model: Model, why: str) -> AnalysisResult:
         reason = "what the scores of its leaves give away is not assessed"
     findings = [_shape(model, leaves, why)]
     if pinned:
-        findings.append(_single_profiles(pinned, model))
+        findings.append(_single_profiles(pinned, model, subject.policy))
     if grown_until_pure(model):
         findings.append(_pure(subject))
     return AnalysisResult(
@@ -145,16 +146,29 @@ def _shape(model: Model, leaves: int, why: str) -> Finding:
     )
 
 
-def _single_profiles(pinned: int, model: Model) -> Finding:
+def _single_profiles(pinned: int, model: Model, policy: Policy) -> Finding:
     noun = "rules" if isinstance(model, RuleList) else "leaves"
+    least = model.provenance.settings.get("min_samples_leaf")
+    known = isinstance(least, int) and not isinstance(least, bool) and least >= policy.min_people
+    detail = (
+        "Somebody with exactly these values is in the training data: there would be no such leaf "
+        "otherwise."
+    )
+    detail += (
+        f" The settings say that at least {least} people are in every leaf."
+        if known
+        else " How many people share them is not published, so it may be one person."
+    )
     return Finding(
         id="structure.single-profiles",
         title=f"{pinned:,} {noun} can be reached by one combination of values only",
-        detail="Somebody with exactly these values is in the training data: there would be no such "
-        "leaf otherwise.",
-        effect="fix",
-        remedy="Merge or prune these leaves (larger min_samples_leaf, less depth).",
-        evidence={"groups": pinned},
+        detail=detail,
+        effect="note" if known else "refer",
+        remedy=""
+        if known
+        else "Audit the model before its counts were removed to see how many "
+        "people these are, or merge such leaves (larger min_samples_leaf, less depth).",
+        evidence={"groups": pinned, "min_samples_leaf": least if known else None},
     )
 
 

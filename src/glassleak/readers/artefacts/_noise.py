@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from glassleak.readers._state import State
 from glassleak.readers.artefacts._draws import _is_seed
@@ -13,7 +13,9 @@ from glassleak.readers.artefacts._survey import Survey
 def noise_seeds(survey: Survey) -> Iterator[Finding]:
     """Seeds of private learners: with them the noise can be drawn again and subtracted."""
     for visited, state in survey.held_by("random_state"):
-        if _is_private(state) and _is_seed(state.get("random_state")):
+        if not _is_private(state):
+            continue
+        if _is_seed(state.get("random_state")):
             yield Finding(
                 "noise-seed",
                 visited,
@@ -24,6 +26,21 @@ def noise_seeds(survey: Survey) -> Iterator[Finding]:
                 "Train again with random_state=None. Deleting the seed from this file is not "
                 "enough if it is written down or easily guessed, such as 0 or 42.",
             )
+        elif _drawn_with_a_seed(state):
+            yield Finding(
+                "noise-seed",
+                visited,
+                "fix",
+                "By its own account (`privacy_`) the model was made private with noise drawn from "
+                "a chosen seed. The seed is not in the file, but seeds are short and can be tried "
+                "one by one; the right one takes the noise off.",
+                "Train again with random_state=None.",
+            )
+
+
+def _drawn_with_a_seed(state: State) -> bool:
+    told = state.get("privacy_")
+    return isinstance(told, Mapping) and told.get("certified") is False
 
 
 def _is_private(state: State) -> bool:
