@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs test-oldest fuzz clean
+.PHONY: help demo test lint bench docs test-oldest test-browser fuzz clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,12 @@ test-oldest:  ## reader tests under scikit-learn 1.8
 	@$(VENV)-sklearn18/bin/python -m pip --disable-pip-version-check --quiet install -e '.[test]' 'scikit-learn==1.8.*'
 	@$(VENV)-sklearn18/bin/python -m pytest -q -n auto -p no:cacheprovider \
 	  tests/models $(addprefix tests/readers/test_,sklearn.py sklearn_counts.py skops.py live.py)
+
+# axe-core comes inside this package; what else the package would bring is not needed.
+test-browser: $(VENV)/installed-dev  ## open reports in a real Chromium (must be installed)
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || { echo "no Chromium found: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
+	@$(PIP) install --no-deps 'axe-playwright-python>=0.1.8'
+	@$(BIN)/python -m pytest -q -p no:cacheprovider tests/report/browser
 
 bench: $(VENV)/installed-dev  ## run every benchmark; results go to benchmarks/results
 	@$(BIN)/python -m benchmarks all

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_OTHER = re.compile(r"[^a-z0-9.-]+")
+_OTHER = re.compile(r"[^a-z0-9.]+")
 
 
 @dataclass(frozen=True)
@@ -16,12 +16,15 @@ class Anchors:
 
     Attributes
     ----------
+    sections : dict
+        Place of an analysis to the id of its section.
     analyses : dict
         Id of an analysis to the id of its section.
     findings : dict
         (place of the analysis, place of the finding) to the id of the finding on the page.
     """
 
+    sections: dict[int, str] = field(default_factory=dict)
     analyses: dict[str, str] = field(default_factory=dict)
     findings: dict[tuple[int, int], str] = field(default_factory=dict)
     _titles: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -41,9 +44,10 @@ class Anchors:
 def anchors(document: Mapping[str, Any]) -> Anchors:
     """Ids for everything in `document` that is linked to."""
     made = Anchors()
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     for i, analysis in enumerate(document["analyses"]):
         place = _unique("question-" + _plain(analysis["id"]), taken)
+        made.sections[i] = place
         made.analyses.setdefault(analysis["id"], place)
         for j, finding in enumerate(analysis["findings"]):
             place = _unique("finding-" + _plain(finding["id"]), taken)
@@ -57,10 +61,8 @@ def _plain(name: str) -> str:
     return _OTHER.sub("-", name.lower())[:80]
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}-{number}"
-    taken.add(candidate)
-    return candidate
+def _unique(name: str, taken: dict[str, int]) -> str:
+    # Numbers are counted on, and not searched: a record may repeat one id a million times.
+    number = taken.get(name, 0) + 1
+    taken[name] = number
+    return name if number == 1 else f"{name}--{number}"

@@ -34,8 +34,8 @@ def not_assessed(document: Mapping[str, Any], places: Anchors) -> Html:
         for entry in document["not_assessed"][:_MOST]
     ]
     lead = (
-        "The decision says nothing about the questions below. That no finding is listed for them "
-        "means that nobody looked, or could look, to the end."
+        "The questions below were not answered, or not in full. What this report does not say "
+        "about them was not looked at, or not to the end: it is no all-clear."
         if items
         else "Every question of this audit was answered in full. Attacks that the audit does not "
         "try, and data that it was not given, are not covered."
@@ -96,7 +96,7 @@ def policy(document: Mapping[str, Any]) -> Html:
         [
             word("threshold", line["name"]),
             value(line["value"], share="share" in line["name"]),
-            prose(line["reason"]),
+            [prose(line["reason"]), _origin(line)],
         ]
         for line in document["policy"][:_MOST]
     ]
@@ -107,6 +107,14 @@ def policy(document: Mapping[str, Any]) -> Html:
     )
     lead = tag("p", "The decision follows from these thresholds and from nothing else.")
     return tag("section", tag("h2", "Policy", id="policy"), lead, body)
+
+
+def _origin(line: Mapping[str, Any]) -> Html | None:
+    """Where a threshold and its reason come from, as far as the record says."""
+    parts = [f"Source: {line['source']}."] if line.get("source") else []
+    if line.get("origin", "default") != "default":
+        parts.append(f"Set by: {line['origin']}; the default is {value(line.get('default'))}.")
+    return tag("p", " ".join(parts), class_="how") if parts else None
 
 
 def guidance(document: Mapping[str, Any]) -> Html:
@@ -130,7 +138,13 @@ def guidance(document: Mapping[str, Any]) -> Html:
         "Which questions of this audit speak to which items. An answer here is evidence for "
         "whoever decides; it is no statement that a requirement is met."
     )
-    return tag("section", tag("h2", "Coverage of guidance", id="guidance"), tag("p", lead), tables)
+    return tag(
+        "section",
+        tag("h2", "Coverage of guidance", id="guidance"),
+        tag("p", lead),
+        tables,
+        class_="coverage",
+    )
 
 
 def glossary() -> Html:

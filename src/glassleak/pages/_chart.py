@@ -86,10 +86,9 @@ def line_chart(drawing: Drawing, width: int) -> Html:
     if numbers is None:
         numbers = [float(i) for i in range(len(drawing.places))]
     values = [v for s in drawing.series for v in s.values if v is not None]
-    several = len(drawing.series) > 1
     wide = width > 500
     height = 300 if wide else 250
-    top = _LINE_HEIGHT * (_legend_lines(drawing.series, width) if several else 1) + 12
+    top = _LINE_HEIGHT * _legend_lines(drawing.series, width) + 18
     bottom = height - 44
     y = value_scale(values, float(bottom), float(top))
     left = _CHARACTER * max(len(short_number(t)) for t in y.ticks) + 16
@@ -139,24 +138,25 @@ def _marker(x: float, y: float, which: int) -> Html:
 
 
 def _end_labels(series: Sequence[Series], numbers: list[float], x: Scale, y: Scale) -> list[Html]:
-    """The last value of every line, moved apart where they would cover each other."""
-    ends = []
+    """The first and last value of every line, moved apart where they would cover each other."""
+    first, last = [], []
     for one in series:
         known = [(n, v) for n, v in zip(numbers, one.values, strict=True) if v is not None]
         if known:
-            place, value = max(known)
-            ends.append([y(value), x(place), value])
-    ends.sort()
+            last.append((y(known[-1][1]) + 4, x(known[-1][0]) + 7, known[-1][1]))
+        if len(known) > 1:
+            first.append((y(known[0][1]) - 7, x(known[0][0]) + 4, known[0][1]))
     parts = []
-    below = -math.inf
-    shown: set[tuple[float, str]] = set()
-    for height, place, value in ends:
-        name = short_number(value)
-        if (place, name) in shown:  # lines that meet need one label
-            continue
-        shown.add((place, name))
-        below = max(height + 4, below + 13)
-        parts.append(_text(place + 7, below, name, "value", "start"))
+    for ends in (first, last):
+        above = -math.inf
+        shown: set[tuple[float, str]] = set()
+        for height, place, value in sorted(ends):
+            name = short_number(value)
+            if (place, name) in shown:  # lines that meet need one label
+                continue
+            shown.add((place, name))
+            above = max(height, above + 13)
+            parts.append(_text(place, above, name, "value", "start"))
     return parts
 
 

@@ -15,7 +15,7 @@ REDACTED = "redacted"
 _MOST_BARS, _MOST_POINTS = 30, 400
 _MOST_ROWS, _MOST_COLUMNS = 300, 60
 # A table with more columns is easier to read turned: one line per attribute.
-_TURN_FROM, _TURNED_ROWS = 8, 6
+_TURN_FROM, _TURNED_ROWS = 8, 5
 _PRINTED_ROWS = 25
 # Beyond this no axis can show the values beside each other.
 _SMALLEST, _LARGEST = 1e-12, 1e15
@@ -41,7 +41,7 @@ def exhibit(record: Mapping[str, Any], number: str, *, redact: bool) -> Html:
         "figure",
         tag("h4", record["title"]),
         tag("div", charts, class_="charts") if charts else None,
-        _tables(columns, shown, record["title"], drawn=bool(charts)),
+        _tables(columns, shown, record["title"], drawn=record["chart"] if charts else None),
         tag("figcaption", caption) if caption else None,
         id=f"exhibit-{number}",
     )
@@ -59,14 +59,20 @@ def _trimmed(columns: Sequence[str], rows: list[list[Any]]) -> tuple[list[str], 
     return names, [[*row[:width], *[""] * (width - len(row))] for row in rows]
 
 
-def _tables(columns: list[str], rows: list[list[Any]], title: str, *, drawn: bool) -> Html:
+def _tables(columns: list[str], rows: list[list[Any]], title: str, *, drawn: str | None) -> Html:
     if not rows or not columns:
         return tag("p", "There is nothing to show: the table is empty.", class_="empty")
     cells = [[value(cell) for cell in row] for row in rows]
     whole = data_table(columns, cells, rows, title)
     lines = "1 line" if len(rows) == 1 else f"{len(rows):,} lines"
-    folded = tag("details", tag("summary", f"Data as a table ({lines})"), whole,
-                 class_="data brief" if len(rows) <= _PRINTED_ROWS else "data")  # fmt: skip
+    # On paper bars have their values beside them; lines have not.
+    printed = drawn == "line" and len(rows) <= _PRINTED_ROWS
+    folded = tag(
+        "details",
+        tag("summary", f"Data as a table ({lines})"),
+        whole,
+        class_="data printed" if printed else "data",
+    )
     if drawn:
         return folded
     if len(columns) <= _TURN_FROM:

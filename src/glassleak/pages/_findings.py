@@ -58,7 +58,7 @@ def _question(i: int, analysis: Mapping[str, Any], places: Anchors, *, redact: b
         _open(analysis),
         shown,
         tag("p", _how(analysis), class_="how"),
-        id=places.analyses[analysis["id"]],
+        id=places.sections[i],
         class_="analysis",
     )
 

@@ -16,6 +16,17 @@ def prose(words: str, longest: int = 2_000) -> Html:
     return Html(_EMPHASIS.sub(r"<em>\1</em>", shown))
 
 
+def shortened(words: str, longest: int) -> str:
+    """`words` cut between words, with a sign that more follows."""
+    shown = " ".join(words.split())
+    if len(shown) <= longest:
+        return shown
+    kept = shown[: longest - 1]
+    if " " in kept[longest // 2 :]:
+        kept = kept[: kept.rfind(" ")].rstrip(" ,;:.")
+    return f"{kept}…"
+
+
 def sentence(words: str, longest: int = 2_000) -> Html:
     """`words` as a sentence: a capital at the start, a full stop at the end."""
     shown = words.strip()

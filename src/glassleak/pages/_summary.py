@@ -11,12 +11,12 @@ from glassleak.pages._anchors import Anchors
 from glassleak.pages._marks import effect_badge, shape, status_badge, tone
 from glassleak.pages._markup import Child, Html, tag
 from glassleak.pages._numbers import number
-from glassleak.pages._prose import prose, sentence
+from glassleak.pages._prose import prose, sentence, shortened
 from glassleak.pages._table import facts
 from glassleak.pages._words import load, word
 
 # The summary is to fit on one printed page.
-_REASONS, _ACTIONS, _SHORT = 6, 4, 240
+_REASONS, _ACTIONS, _SHORT = 6, 4, 220
 
 
 def summary(document: Mapping[str, Any], places: Anchors) -> Html:
@@ -32,6 +32,7 @@ def summary(document: Mapping[str, Any], places: Anchors) -> Html:
                 tag("p", "Decision", class_="over"),
                 tag("h2", word_of(decision), id="decision"),
                 tag("p", load("words")["decision"][decision]["meaning"], class_="meaning"),
+                _gap(document),
             ),
             class_=f"verdict {tone(decision)}",
         ),
@@ -42,6 +43,17 @@ def summary(document: Mapping[str, Any], places: Anchors) -> Html:
         class_="summary",
         aria_labelledby="decision",
     )
+
+
+def _gap(document: Mapping[str, Any]) -> Html | None:
+    """How much is open, beside the decision: a release without it would read as an all-clear."""
+    total = len(document["analyses"])
+    unanswered = sum(a["status"] != "done" for a in document["analyses"])
+    if not unanswered:
+        return None
+    verb = "was" if unanswered == 1 else "were"
+    words = f"{unanswered} of {total} questions {verb} not, or not fully, answered."
+    return tag("p", tag("a", words, href="#not-assessed"), class_="meaning")
 
 
 def word_of(decision: str) -> str:
@@ -56,14 +68,17 @@ def _why(document: Mapping[str, Any], places: Anchors) -> Html:
         for i, analysis in enumerate(document["analyses"])
         for j, finding in enumerate(analysis["findings"])
     }
-    statuses = {a["id"]: a["status"] for a in document["analyses"]}
+    asked = {a["id"]: (a["question"], a["status"]) for a in document["analyses"]}
     lines: list[Child] = []
     for reason in reasons[:_REASONS]:
         place = places.of_reason(reason)
         effect = effects.get(place) if reason["finding"] is not None else None
-        status = statuses.get(reason["analysis"], "not assessed")
+        question, status = asked.get(reason["analysis"], ("", "not assessed"))
+        # Why a question is open stands in the list of questions, and in full where the link leads.
+        brief = question and effect is None and reason["text"].startswith(question)
+        words = question if brief else reason["text"]
+        link = tag("a", prose(shortened(words, _SHORT)), href=f"#{place}")
         badge = effect_badge(effect) if effect else status_badge(status)
-        link = tag("a", prose(reason["text"], _SHORT), href=f"#{place}")
         lines.append(tag("li", link, " ", badge))
     if not lines:
         lines = [tag("li", "No finding stands against a release under this policy.")]
@@ -75,7 +90,9 @@ def _why(document: Mapping[str, Any], places: Anchors) -> Html:
 
 def _next(document: Mapping[str, Any], places: Anchors) -> Html:
     found = actions(document, places)
-    steps: list[Child] = [tag("li", sentence(a.remedy, _SHORT)) for a in found[:_ACTIONS]]
+    steps: list[Child] = [
+        tag("li", sentence(shortened(a.remedy, _SHORT))) for a in found[:_ACTIONS]
+    ]
     decision = document["verdict"]["decision"]
     steps += [tag("li", words) for words in load("words")["decision"][decision]["next"]]
     more = len(found) - _ACTIONS
@@ -85,24 +102,19 @@ def _next(document: Mapping[str, Any], places: Anchors) -> Html:
 
 def _questions(document: Mapping[str, Any], places: Anchors) -> Html:
     analyses = document["analyses"]
-    unanswered = sum(a["status"] != "done" for a in analyses)
-    head = f"Questions asked: {len(analyses)}, not or not fully answered: {unanswered}"
     rows = [
         tag(
             "tr",
-            tag("th", tag("a", a["question"], href=f"#{places.analyses[a['id']]}"), scope="row"),
+            tag("th", tag("a", a["question"], href=f"#{places.sections[i]}"), scope="row"),
             tag("td", status_badge(a["status"])),
             tag("td", _answer(a)),
         )
-        for a in analyses
+        for i, a in enumerate(analyses)
     ]
     return tag(
         "div",
-        tag("h3", head),
+        tag("h3", "Questions asked"),
         tag("table", tag("tbody", rows), class_="questions"),
-        tag("p", "What was not answered is not an all-clear: see ",
-            tag("a", "What was not assessed", href="#not-assessed"), ".")
-        if unanswered else None,
     )  # fmt: skip
 
 
@@ -115,11 +127,10 @@ def _answer(analysis: Mapping[str, Any]) -> Child:
         parts.append(f"{effects['fix']} to fix")
     if effects["note"]:
         parts.append(f"{effects['note']} for information")
-    if parts:
-        return ", ".join(parts)
-    if analysis["status"] == "done":
-        return "nothing found"
-    return sentence(analysis["reason"], 110)
+    if analysis["status"] != "done":
+        found = f"{', '.join(parts)}; " if parts else ""
+        return prose(found + shortened(analysis["reason"], 100))
+    return ", ".join(parts) or "nothing found"
 
 
 def model_facts(document: Mapping[str, Any]) -> Html:
@@ -128,7 +139,8 @@ def model_facts(document: Mapping[str, Any]) -> Html:
     pairs: list[tuple[str, Child]] = []
     if model["supported"]:
         estimator = model.get("estimator") or ""
-        origin = " ".join(p for p in (model.get("library"), model.get("library_version")) if p)
+        library = word("library", model.get("library") or "")
+        origin = " ".join(p for p in (library, model.get("library_version")) if p)
         kind = word("kind", model["kind"])
         pairs.append(("Model", f"{estimator or kind} ({origin})" if origin else estimator or kind))
         pairs.append(("Kind", _kind(model, kind)))

@@ -73,9 +73,9 @@ def _is(value: object, name: str) -> bool:
 
 
 def _type(value: object, wanted: Any, _s: Any, _r: Schema, place: str) -> str | None:
-    names = [wanted] if isinstance(wanted, str) else wanted
-    if any(_is(value, name) for name in names):
+    if _is(value, wanted) if isinstance(wanted, str) else any(_is(value, w) for w in wanted):
         return None
+    names = [wanted] if isinstance(wanted, str) else wanted
     return _at(place, f"must be of type {' or '.join(names)}, is {_name(value)}")
 
 

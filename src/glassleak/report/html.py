@@ -13,7 +13,7 @@ from glassleak.pages import audit_page
 from glassleak.report._check import check
 
 # A record of a large audit is a few hundred kilobytes.
-MOST_BYTES = 50_000_000
+MOST_BYTES = 20_000_000
 
 
 def render_html(document: Mapping[str, Any], redact: bool = False) -> str:
