@@ -12,6 +12,7 @@ from rich.text import Text
 from glassleak._version import __version__
 from glassleak.cli import (
     _audit,
+    _compare,
     _convert,
     _datasets,
     _demo,
@@ -36,6 +37,7 @@ _COMMANDS = (
     _uncertainty,
     _disclosure,
     _sanitise,
+    _compare,
     _train,
     _convert,
     _schema,

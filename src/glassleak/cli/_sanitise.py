@@ -86,7 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--private-kind", choices=("rules", "tree", "forest"), default="rules",
                         help="what kind of private model (default: %(default)s)")  # fmt: skip
     parser.add_argument("--schema", metavar="FILE",
-                        help="for --private: public bounds of the columns")  # fmt: skip
+                        help="what values the columns can take, for audits and "
+                        "--private")  # fmt: skip
     parser.add_argument("--budget", type=float, default=20, metavar="SECONDS",
                         help="for the audit of each version (default: %(default)g)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="for whatever is random (default: 0)")
@@ -147,7 +148,12 @@ def _asked(arguments: argparse.Namespace) -> Options:
 def _setting(arguments: argparse.Namespace, estimator: Any) -> Setting:
     if not 0 < arguments.budget < float("inf"):
         raise SanitiseError(f"--budget must be positive, got {arguments.budget}")
-    rest = {"policy": Policy(), "budget_seconds": arguments.budget, "seed": arguments.seed}
+    rest = {
+        "policy": Policy(),
+        "budget_seconds": arguments.budget,
+        "seed": arguments.seed,
+        "schema": Schema.from_toml(arguments.schema) if arguments.schema else None,
+    }
     if arguments.data is None:
         if arguments.private is not None:
             raise SanitiseError("--private trains a model anew: it needs --data and --target")
@@ -198,7 +204,7 @@ def _compare(estimator: Any, arguments: argparse.Namespace, setting: Setting) ->
                     arguments.private,
                     setting,
                     arguments.private_kind,
-                    Schema.from_toml(arguments.schema) if arguments.schema else None,
+                    setting.schema,
                 )
             )
     return lines
@@ -207,10 +213,9 @@ def _compare(estimator: Any, arguments: argparse.Namespace, setting: Setting) ->
 def _make(estimator: Any, arguments: argparse.Namespace, setting: Setting) -> tuple[Any, list[str]]:
     """The copy, what was removed, and what is known about its predictions."""
     if arguments.private is not None:
-        schema = Schema.from_toml(arguments.schema) if arguments.schema else None
         assert setting.table is not None
         made = retrained(
-            setting.table, setting.truth, arguments.private, arguments.private_kind, schema
+            setting.table, setting.truth, arguments.private, arguments.private_kind, setting.schema
         )
         return made, [
             f"trained anew with ε = {arguments.private:g}; nothing of the old model is in it",
@@ -248,13 +253,15 @@ def show(lines: list[Effect]) -> None:
     measured = any(line.accuracy is not None for line in lines)
     if measured:
         table.add_column("accuracy", justify="right")
-    for heading in ("verdict", "certain rows", "uncertainty left"):
+    for heading in ("verdict", "certain", "uncertainty left"):
         table.add_column(heading)
     for line in lines:
         cells = [Text(line.option), Text(line.predictions)]
         if measured:
             cells.append(Text("" if line.accuracy is None else f"{line.accuracy:.4f}"))
         rows = "not assessed" if line.rows is None else f"{line.certain_rows:,} of {line.rows:,}"
+        if line.rows is None and line.certain_by_labels is not None:
+            rows = f"{line.certain_by_labels:,} by labels"
         left = "not assessed" if line.remaining is None else f"{line.remaining:.1%}"
         table.add_row(*cells, Text(line.verdict), Text(rows), Text(left))
     console.print(table)

@@ -47,6 +47,8 @@ class Effect:
         What leaves still say.
     certain_rows, rows : int or None
         Training rows that are proved, of how many; ``None``: not assessed.
+    certain_by_labels : int or None
+        Without counts: combinations of values and class that must have occurred.
     remaining : float or None
         Share of the uncertainty about the training table that remains.
     remains : str
@@ -64,6 +66,7 @@ class Effect:
     leaves: str
     certain_rows: int | None
     rows: int | None
+    certain_by_labels: int | None
     remaining: float | None
     remains: str
 
@@ -86,6 +89,8 @@ class Setting:
     budget_seconds : float
         Of each audit.
     seed : int
+    schema : Schema, optional
+        Which profiles are possible, for every audit.
     """
 
     table: pd.DataFrame | None = None
@@ -93,6 +98,7 @@ class Setting:
     policy: Policy = field(default_factory=Policy)
     budget_seconds: float = 20.0
     seed: int = 0
+    schema: Any = None
 
 
 def standard_options(estimator: Any, min_people: int = 10) -> dict[str, Options]:
@@ -166,7 +172,11 @@ def effect(
 def audit_of(model: Any, setting: Setting) -> Audit:
     """The audit of one version, from the model alone, as a stranger would do it."""
     return audit(
-        model, policy=setting.policy, budget_seconds=setting.budget_seconds, seed=setting.seed
+        model,
+        schema=setting.schema,
+        policy=setting.policy,
+        budget_seconds=setting.budget_seconds,
+        seed=setting.seed,
     )
 
 
@@ -175,15 +185,17 @@ def from_audit(outcome: Audit) -> dict[str, Any]:
     evidence = {f.id: f.evidence for f in outcome.findings}
     rows = evidence.get("reconstruction.rows", {})
     left = evidence.get("uncertainty.remaining", {})
-    grave = [f.title for f in outcome.findings if f.effect != "note"]
+    labels = evidence.get("presence.labels", {})
     reasons = tuple(r.text for r in outcome.reasons)
+    telling = [r.text for r in outcome.reasons if r.finding == "presence.labels"]
     return {
         "verdict": outcome.verdict,
         "reasons": reasons,
         "certain_rows": rows.get("certain_rows"),
         "rows": rows.get("rows"),
+        "certain_by_labels": labels.get("certain"),
         "remaining": left.get("share_remaining"),
-        "remains": (grave or list(reasons) or ["nothing the policy forbids"])[-1],
+        "remains": (telling or list(reasons) or ["nothing the policy forbids"])[0],
     }
 
 

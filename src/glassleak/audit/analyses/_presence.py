@@ -45,7 +45,8 @@ def _applies(subject: Subject) -> bool:
 def _run(subject: Subject) -> AnalysisResult:
     model = subject.model
     assert model is not None
-    schema, assumptions = subject.schema, (_AS_TRAINED,)
+    schema = subject.schema
+    assumptions: tuple[str, ...] = (_AS_TRAINED,)
     if schema is None:
         schema = Schema.infer(model.split_evidence())
         assumptions = (*assumptions, _INFERRED)
