@@ -5,6 +5,7 @@ which returns 0 when what it promises holds and 1 when it does not.  Add it to `
 """
 
 from benchmarks import (
+    audit,
     bagging,
     counting,
     disclosure,
@@ -19,6 +20,7 @@ from benchmarks import (
 )
 
 BENCHMARKS = (
+    audit,
     bagging,
     counting,
     disclosure,
