@@ -94,4 +94,5 @@ def _show(fleet: Fleet, console: Console, out: Path) -> None:
     say(console, f"\n{len(fleet.entries)} models: {', '.join(parts) or 'none'}")
     if fleet.found.others:
         say(console, f"{fleet.found.others} files with other endings were not looked at")
-    say(console, f"results: {printable(out)} (summary.json, summary.csv)")
+    pages = ", summary.html" if fleet.settings.html else ""
+    say(console, f"results: {printable(out)} (summary.json, summary.csv{pages})")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from glassleak._files import write_text
 from glassleak.cli._common import EXIT_DONE, output, say
-from glassleak.report import printable, read_record, render_html
+from glassleak.errors import AuditError
+from glassleak.report import printable, read_record, render_record
 
 NAME = "report"
-HELP = "a page for people from the JSON record of an earlier audit"
+HELP = "a page for people from the JSON record of earlier audits"
 DESCRIPTION = """Write the report of an earlier audit as one HTML page, for a browser or printing.
 
-The record is the file that 'glassleak audit --json' wrote; the model is not needed."""
+The record is the file that 'glassleak audit --json' wrote, or the summary.json of a folder of
+models.  The models are not needed."""
 EXAMPLE = """examples:
   glassleak report report.json --html report.html
   glassleak report report.json --html report.html --redact
@@ -32,10 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, check, write."""
-    page = render_html(read_record(arguments.record), redact=arguments.redact)
+    page = _page(arguments)
     if arguments.html == "-":
-        sys.stdout.write(page)
+        # Plain ASCII: standard output may have any encoding.
+        sys.stdout.write(page.encode("ascii", "xmlcharrefreplace").decode())
     else:
         write_text(arguments.html, page)
         say(output(), f"report: {printable(arguments.html)}")
     return EXIT_DONE
+
+
+def _page(arguments: argparse.Namespace) -> str:
+    document = read_record(arguments.record)
+    try:
+        return render_record(document, redact=arguments.redact)
+    except AuditError as error:
+        raise AuditError(f"{Path(arguments.record).name}: {error}") from None

@@ -22,6 +22,7 @@ from glassleak.errors import AuditError
 from glassleak.fleet._backends import backend_in_force
 from glassleak.fleet._find import Found, find_models
 from glassleak.fleet._one import MOST_ATTEMPTS, Entry, Settings, State, audit_one
+from glassleak.pages import fleet_page
 
 Progress = Callable[[Entry, int, int], None]
 FORMAT, VERSION = "glassleak-fleet", 1
@@ -97,10 +98,13 @@ class Fleet:
         return stream.getvalue()
 
     def write(self) -> None:
-        """``summary.json`` and ``summary.csv`` into the folder of results."""
+        """``summary.json``, ``summary.csv`` and, if there are pages, ``summary.html``."""
         out = Path(self.settings.out)
-        write_text(out / "summary.json", json.dumps(self.to_document(), indent=2) + "\n")
+        document = self.to_document()
+        write_text(out / "summary.json", json.dumps(document, indent=2) + "\n")
         write_text(out / "summary.csv", self.to_csv())
+        if self.settings.html:
+            write_text(out / "summary.html", fleet_page(document))
 
 
 def outcome(entry: Entry) -> str:
@@ -144,7 +148,7 @@ def audit_folder(
     schema, policy, budget_seconds, trust, seed
         As for `glassleak.audit`, the same for all; the budget is for each model.
     html, redact : bool
-        Also write a page per model, without the values of reconstructed rows.
+        Also write a page per model and ``summary.html``; without the values of reconstructed rows.
     jobs : int
         Models at a time.
     backend : "loky", "threading", "sequential", "dask" or "ray"

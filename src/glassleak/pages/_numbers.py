@@ -43,7 +43,7 @@ def percent(share: float) -> str:
     return f"{shown}{NARROW_SPACE}%"
 
 
-def value(item: Any, *, share: bool = False) -> str:
+def value(item: Any, *, share: bool = False, levels: int = 4) -> str:
     """Any value of a record in one line; `share` shows numbers between 0 and 1 as percentages."""
     if item is None:
         return "not known"
@@ -53,10 +53,15 @@ def value(item: Any, *, share: bool = False) -> str:
         return percent(item) if share and 0 <= item <= 1 else number(item)
     if isinstance(item, str):
         return _long_integer(item) if _DIGITS.fullmatch(item) else item
+    if not levels:
+        return "…"
     if isinstance(item, Mapping):
-        parts = [f"{key}: {value(inner)}" for key, inner in list(item.items())[:_MOST_ITEMS]]
+        parts = [
+            f"{key}: {value(inner, levels=levels - 1)}"
+            for key, inner in list(item.items())[:_MOST_ITEMS]
+        ]
         return _listed(parts, len(item))
-    parts = [value(inner, share=share) for inner in item[:_MOST_ITEMS]]
+    parts = [value(inner, share=share, levels=levels - 1) for inner in item[:_MOST_ITEMS]]
     return _listed(parts, len(item))
 
 

@@ -26,11 +26,14 @@ _HANDLED_TOGETHER = frozenset({"then", "else"})
 Schema = Mapping[str, Any] | bool
 
 
-def check(document: object, schema: Schema) -> None:
+def check(document: object, schema: Schema, what: str = "an audit record") -> None:
     """Raise `AuditError`, naming the place, if `document` is not as `schema` says."""
-    problem = _problem(document, schema, schema, "")
+    try:
+        problem = _problem(document, schema, schema, "")
+    except RecursionError:
+        problem = "nested too deeply"
     if problem:
-        raise AuditError(f"not an audit record: {problem}")
+        raise AuditError(f"not {what}: {problem}")
 
 
 def _problem(value: object, schema: Schema, root: Schema, place: str) -> str | None:

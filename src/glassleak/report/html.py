@@ -1,7 +1,9 @@
-"""Audit records as HTML: one self-contained file, made from the JSON document only."""
+"""Records as HTML: one self-contained file, made from the JSON document only."""
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any
 
 from glassleak.audit import json_schema
 from glassleak.errors import AuditError
-from glassleak.pages import audit_page
+from glassleak.pages import audit_page, fleet_page
 from glassleak.report._check import check
 
 # A record of a large audit is a few hundred kilobytes.
 MOST_BYTES = 20_000_000
+_FLEET = "glassleak-fleet"
 
 
 def render_html(document: Mapping[str, Any], redact: bool = False) -> str:
@@ -35,13 +38,47 @@ def render_html(document: Mapping[str, Any], redact: bool = False) -> str:
     return audit_page(document, redact=redact)
 
 
-def read_record(path: str | Path) -> dict[str, Any]:
-    """An audit record from a JSON file, checked against the published schema.
+def render_fleet_html(document: Mapping[str, Any]) -> str:
+    """The summary of a folder's audits as one HTML file, with links to the single reports.
+
+    Parameters
+    ----------
+    document : mapping
+        ``Fleet.to_document()``, or the ``summary.json`` it wrote.
 
     Raises
     ------
     AuditError
-        When the file is too large, is not JSON, or is no audit record.
+        When `document` is no such summary; the message names the place.
+    """
+    check(document, fleet_schema(), "a summary of audits")
+    return fleet_page(document)
+
+
+@functools.cache
+def fleet_schema() -> dict[str, Any]:
+    """The JSON Schema of summaries of folders."""
+    file = importlib.resources.files("glassleak.report") / "fleet.schema.json"
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema
+
+
+def render_record(document: Mapping[str, Any], redact: bool = False) -> str:
+    """Whichever page the record is for: an audit's, or a folder's."""
+    if isinstance(document, Mapping) and document.get("format") == _FLEET:
+        return render_fleet_html(document)
+    return render_html(document, redact)
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """A record from a JSON file: of an audit, or of a folder of models.
+
+    What it says is checked when it is rendered.
+
+    Raises
+    ------
+    AuditError
+        When the file is too large or is no JSON object.
     """
     file = Path(path)
     if file.is_dir():
@@ -56,12 +93,9 @@ def read_record(path: str | Path) -> dict[str, Any]:
         raise AuditError(f"{file.name}: not JSON of an audit: nested too deeply") from None
     except ValueError as error:
         raise AuditError(f"{file.name}: not JSON: {error}") from None
-    try:
-        check(document, json_schema())
-    except AuditError as error:
-        raise AuditError(f"{file.name}: {error}") from None
-    record: dict[str, Any] = document
-    return record
+    if not isinstance(document, dict):
+        raise AuditError(f"{file.name}: not an audit record: it is no JSON object")
+    return document
 
 
 def _no_constant(name: str) -> float:
