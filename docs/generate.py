@@ -4,7 +4,8 @@
 
 - ``reference/command-line.md`` from the real argument parser,
 - ``reference/audit.schema.json``, a copy of the schema the package carries,
-- the table in ``questions/file.md``, from findings in models trained and saved here.
+- the table in ``questions/file.md``, from findings in models trained and saved here,
+- the table in ``reference/policy.md``, from the default policy.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ DOCS = Path(__file__).resolve().parent
 COMMAND_LINE = DOCS / "reference" / "command-line.md"
 JSON_SCHEMA = DOCS / "reference" / "audit.schema.json"
 ARTEFACTS = DOCS / "questions" / "file.md"
+POLICY = DOCS / "reference" / "policy.md"
 _BEGIN, _END = "<!-- begin: artefact kinds -->", "<!-- end: artefact kinds -->"
+_BEGIN_POLICY, _END_POLICY = "<!-- begin: settings -->", "<!-- end: settings -->"
 # Examples in help texts may end in a remark, set apart by spaces.
 _REMARK = re.compile(r"(?<=\S) {2,}(?=\S)")
 _ORDER = {"refer": 0, "fix": 1, "note": 2}
@@ -34,6 +37,8 @@ def main() -> None:
     JSON_SCHEMA.write_text(json_schema_text(), encoding="utf-8")
     page = ARTEFACTS.read_text(encoding="utf-8")
     ARTEFACTS.write_text(with_artefact_table(page, artefact_table()), encoding="utf-8")
+    page = POLICY.read_text(encoding="utf-8")
+    POLICY.write_text(with_policy_table(page), encoding="utf-8")
 
 
 # Command line
@@ -120,6 +125,27 @@ def json_schema_text() -> str:
     return json.dumps(json_schema(), indent=2) + "\n"
 
 
+# Policy
+
+
+def with_policy_table(page: str) -> str:
+    """`page` with the table of settings replaced by that of the default policy."""
+    from glassleak import Policy
+
+    lines = ["| Setting | Default | Why | Source |", "| --- | --- | --- | --- |"]
+    for line in Policy().to_document():
+        value = json.dumps(line["value"])
+        lines.append(
+            f"| `{line['name']}` | {value} | {_cell(line['reason'])} | {_cell(line['source'])} |"
+        )
+    before, found, rest = page.partition(_BEGIN_POLICY)
+    _, closed, after = rest.partition(_END_POLICY)
+    if not found or not closed:
+        raise SystemExit(f"{POLICY.name} lacks the markers {_BEGIN_POLICY} and {_END_POLICY}")
+    table = "\n".join(lines)
+    return f"{before}{_BEGIN_POLICY}\n\n{table}\n\n{_END_POLICY}{after}"
+
+
 # Artefacts
 
 
@@ -194,6 +220,9 @@ def _fitted() -> Iterator[tuple[str, Any]]:
     from sklearn.semi_supervised import LabelSpreading
     from sklearn.tree import DecisionTreeClassifier
 
+    from glassleak import sanitise
+    from glassleak.learners import PrivateRuleListClassifier
+
     warnings.filterwarnings("ignore")  # ten trees are few; that is the point here
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 4)).round(2)
@@ -211,6 +240,12 @@ def _fitted() -> Iterator[tuple[str, Any]]:
     for part in (without, *without.estimators_):
         part.random_state = None
     yield "the same, seeds removed", without
+    yield "a tree, sanitised for `predict_proba`", sanitise(
+        tree().fit(x, y), keep=("predict_proba",)
+    )  # fmt: skip
+    yield "PrivateRuleListClassifier with a seed", PrivateRuleListClassifier(
+        random_state=0
+    ).fit((x > 0).astype(float), y)  # fmt: skip
     yield '`class_weight="balanced"`', forest(class_weight="balanced")
     yield "`oob_score=True`", forest(oob_score=True)
     yield "MinMaxScaler before a tree", make_pipeline(MinMaxScaler(), tree()).fit(x, y)

@@ -241,6 +241,11 @@ def test_json_schema_copy_is_current(generate):
     _is_current(generate.JSON_SCHEMA, generate.json_schema_text())
 
 
+def test_policy_table_is_current(generate):
+    page = generate.POLICY.read_text(encoding="utf-8")
+    _is_current(generate.POLICY, generate.with_policy_table(page))
+
+
 def test_artefact_table_is_current(generate):
     page = generate.ARTEFACTS.read_text(encoding="utf-8")
     fresh = generate.with_artefact_table(page, generate.artefact_table())
