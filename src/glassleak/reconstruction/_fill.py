@@ -25,12 +25,26 @@ def fill_rows(cells: Cells, cell_of_row: IntArray, seed: int = 0) -> Profiles:
     rng = np.random.default_rng(seed)
     profiles = cells.profiles[cell_of_row]
     for b, possible, open_rows, share in _open(cells, cell_of_row):
-        patterns, member = np.unique(possible[open_rows], axis=0, return_inverse=True)
-        member = member.reshape(-1)
-        for g, pattern in enumerate(patterns):
-            rows = rng.permutation(open_rows[member == g])
+        for pattern, alike in _patterns(possible[open_rows]):
+            rows = rng.permutation(open_rows[alike])
             profiles[rows, b] = _apportion(np.where(pattern, share, 0.0), len(rows))
     return profiles
+
+
+def _patterns(
+    possible: npt.NDArray[np.bool_],
+) -> Iterator[tuple[npt.NDArray[np.bool_], IntArray]]:
+    """Every distinct line, in order, with the lines that are equal to it.
+
+    As strings of bytes: comparing thousands of levels one by one takes most of the time of
+    reconstructing a single large tree.
+    """
+    packed = np.ascontiguousarray(np.packbits(possible, axis=1))
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
+    order = np.argsort(keys, kind="stable")
+    changes = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
+    for alike in np.split(order, changes):
+        yield possible[alike[0]], alike
 
 
 def draw_rows(cells: Cells, cell_of_row: IntArray, rng: np.random.Generator) -> Profiles:
