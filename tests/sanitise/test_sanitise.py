@@ -245,6 +245,28 @@ def test_coarser_shares_are_proved_on_every_cell() -> None:
     assert len(np.unique(shares)) < len(np.unique(exact))
 
 
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_within_a_schema_far_coarser_shares_are_proved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 2, (120, 8)), columns=list("abcdefgh"))
+    target = rng.integers(0, 2, 120)
+    schema = gl.Schema([gl.Binary(c) for c in frame.columns])
+    model = ExtraTreesClassifier(12, max_depth=5, random_state=seed).fit(frame, target)
+    assert "too many" in sanitised(model, Options()).leaves, "thresholds are drawn at random"
+    found = sanitised(model, Options(schema=schema))
+    assert "proved on all 256 profiles" in found.same
+    grid = np.array(np.meshgrid(*[[0, 1]] * 8)).reshape(8, -1).T
+    every = pd.DataFrame(grid, columns=frame.columns)
+    assert np.array_equal(model.predict(every), found.estimator.predict(every))
+
+
+def test_a_schema_of_other_columns_is_refused() -> None:
+    X, y = table(1)
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+    with pytest.raises(gl.GlassleakError):
+        gl.sanitise(model, schema=gl.Schema([gl.Binary("z")]))
+
+
 def test_too_many_cells_to_prove_leave_shares_alone() -> None:
     X, y = table(1)
     model = RandomForestClassifier(30, max_depth=5, random_state=0).fit(X, y)

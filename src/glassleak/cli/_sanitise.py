@@ -75,6 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="keep the first T trees (changes predictions)")  # fmt: skip
     parser.add_argument("--no-missing-values", action="store_true",
                         help="rows with missing values need not get the same answer")  # fmt: skip
+    parser.add_argument("--within-schema", action="store_true",
+                        help="only rows that --schema allows need the same answer; often allows "
+                        "coarser leaves")  # fmt: skip
     parser.add_argument("--table", action="store_true",
                         help="compare the ways of sanitising this model")  # fmt: skip
     parser.add_argument("--data", metavar="CSV",
@@ -107,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
     notes: list[str] = []
     if target is not None:
         made, notes = _make(estimator, arguments, setting)
-        _save(made, target, estimator, setting, same=not notes[1].startswith("may"))
+        within = setting.schema if arguments.within_schema else None
+        _save(made, target, estimator, setting, within, same=not notes[1].startswith("may"))
     if arguments.json:
         document = {
             "model": arguments.model,
@@ -137,11 +141,13 @@ def _check_target(target: Path, source: Path, *, force: bool) -> None:
         raise SanitiseError("the copy would replace the model itself")
 
 
-def _asked(arguments: argparse.Namespace) -> Options:
+def _asked(arguments: argparse.Namespace, setting: Setting) -> Options:
+    if arguments.within_schema and setting.schema is None:
+        raise SanitiseError("--within-schema needs --schema")
     keep = ("predict",) if arguments.keep == "predict" else ("predict", "predict_proba")
     return Options(
         keep, arguments.min_people, arguments.suppress_below, arguments.round_to, arguments.trees,
-        not arguments.no_missing_values,
+        not arguments.no_missing_values, setting.schema if arguments.within_schema else None,
     )  # fmt: skip
 
 
@@ -187,9 +193,9 @@ def _in_order(table: pd.DataFrame, estimator: Any) -> Any:
 def _compare(estimator: Any, arguments: argparse.Namespace, setting: Setting) -> list[Effect]:
     if not arguments.table:
         return []
-    asked = _asked(arguments)
+    asked = _asked(arguments, setting)
     people = arguments.min_people or setting.policy.min_people
-    options = standard_options(estimator, people)
+    options = standard_options(estimator, people, setting.schema)
     if asked.changes or asked not in options.values():
         options["as asked for"] = asked
     with Status("comparing", console=errors_to(sys.stderr)) as status:
@@ -221,7 +227,7 @@ def _make(estimator: Any, arguments: argparse.Namespace, setting: Setting) -> tu
             f"trained anew with ε = {arguments.private:g}; nothing of the old model is in it",
             "may predict differently: it is another model",
         ]
-    found = sanitised(estimator, _asked(arguments))
+    found = sanitised(estimator, _asked(arguments, setting))
     same = f"predictions are identical ({found.same})" if found.same else "may predict differently"
     return found.estimator, [
         f"left out: {'; '.join(found.removed) or 'nothing was there to leave out'}",
@@ -230,7 +236,9 @@ def _make(estimator: Any, arguments: argparse.Namespace, setting: Setting) -> tu
     ]
 
 
-def _save(made: Any, target: Path, original: Any, setting: Setting, *, same: bool) -> None:
+def _save(
+    made: Any, target: Path, original: Any, setting: Setting, within: Schema | None, *, same: bool
+) -> None:
     """Write the copy once it has been opened again and gives the answers it should."""
     import skops.io
 
@@ -239,7 +247,7 @@ def _save(made: Any, target: Path, original: Any, setting: Setting, *, same: boo
     content = skops.io.dumps(made)
     again = build(content, target.name)
     reference = original if same else made
-    if not agreement(reference, again, setting.table, setting.seed).identical:
+    if not agreement(reference, again, setting.table, setting.seed, within).identical:
         raise SanitiseError("the saved copy does not predict as it should; nothing was written")
     write_bytes(target, content)
 

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glassleak.knowledge import Space, profile_space
+from glassleak.schema import Schema
+
 Float32 = npt.NDArray[np.float32]
 
 
@@ -55,15 +58,46 @@ def _between(cuts: npt.NDArray[np.float64]) -> Float32:
     return np.concatenate([values, np.array([np.nan], dtype=np.float32)])
 
 
+def space_of(trees: Sequence[tuple[Any, Any]], columns: Sequence[str], schema: Schema) -> Space:
+    """The profiles of `schema`, as far as the trees tell them apart."""
+    cuts: dict[str, list[npt.NDArray[np.float64]]] = {}
+    for tree, own in trees:
+        inner = tree.children_left != -1
+        feature = tree.feature[inner]
+        for column in np.unique(feature).tolist():
+            name = columns[column if own is None else int(own[column])]
+            found = tree.threshold[inner][feature == column]
+            cuts.setdefault(name, []).append(found[np.isfinite(found)])
+    merged = {name: np.unique(np.concatenate(found)) for name, found in cuts.items()}
+    return profile_space(schema, columns, merged)
+
+
+def number_of_profiles(space: Space) -> int:
+    """How many of them there are."""
+    return math.prod(len(block.values) for block in space.blocks)
+
+
+def all_profiles(space: Space) -> npt.NDArray[np.float64]:
+    """Every one, as a table in the model's columns."""
+    grid = np.meshgrid(*[np.arange(len(b.values)) for b in space.blocks], indexing="ij")
+    return space.values(np.column_stack([axis.ravel() for axis in grid]).astype(np.int32))
+
+
+def sample_profiles(space: Space, n: int, seed: int = 0) -> npt.NDArray[np.float64]:
+    """`n` of them, drawn at random."""
+    random = np.random.default_rng(seed)
+    drawn = [random.integers(0, len(block.values), n) for block in space.blocks]
+    return space.values(np.column_stack(drawn).astype(np.int32))
+
+
 def number_of_cells(values: Sequence[Float32]) -> int:
     """How many combinations there are, missing values included."""
     return math.prod(len(v) for v in values)
 
 
-def all_cells(values: Sequence[Float32], *, missing: bool = True) -> Float32:
+def all_cells(values: Sequence[Float32]) -> Float32:
     """Every combination."""
-    used = [v if missing else v[~np.isnan(v)] for v in values]
-    grid = np.meshgrid(*used, indexing="ij")
+    grid = np.meshgrid(*values, indexing="ij")
     return np.column_stack([axis.ravel() for axis in grid])
 
 

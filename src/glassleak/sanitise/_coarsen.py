@@ -16,8 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.sanitise._cells import all_cells, number_of_cells, representatives, sample_cells
+from glassleak.sanitise._cells import (
+    all_cells,
+    all_profiles,
+    number_of_cells,
+    number_of_profiles,
+    representatives,
+    sample_cells,
+    sample_profiles,
+    space_of,
+)
 from glassleak.sanitise._estimators import fitted_trees
+from glassleak.sanitise._options import Options
 
 # Cells times trees that are compared: a few seconds.
 MOST_WORK = 30_000_000
@@ -46,7 +56,7 @@ class Coarsened:
     why: str
 
 
-def coarsest(estimator: Any, rounded_to: Callable[[int], Any], *, missing: bool) -> Coarsened:
+def coarsest(estimator: Any, rounded_to: Callable[[int], Any], options: Options) -> Coarsened:
     """The smallest number of steps that changes no prediction of `estimator`.
 
     Parameters
@@ -54,37 +64,69 @@ def coarsest(estimator: Any, rounded_to: Callable[[int], Any], *, missing: bool)
     estimator : ensemble of trees
     rounded_to : callable
         The same ensemble with shares rounded to multiples of one over its argument.
-    missing : bool
-        Whether rows with missing values count as inputs.
+    options : Options
+        Say which inputs count: those of a schema, or all, with missing values or without.
     """
-    trees = fitted_trees(estimator)
-    values = representatives(trees, estimator.n_features_in_)
-    missing = missing and takes_missing(estimator)
-    if not missing:
-        values = [v[~np.isnan(v)] for v in values]
-    cells = number_of_cells(values)
-    if cells * len(trees) > MOST_WORK:
+    inputs = _inputs(estimator, options)
+    if inputs.number * len(fitted_trees(estimator)) > MOST_WORK:
+        many = f"{inputs.number:.3g}" if inputs.number < 1e300 else "far more than 1e300"
         return Coarsened(
             None,
-            cells,
-            f"{cells:.3g} cells are too many to prove that coarser shares predict the same, so "
-            "shares stay as they are"
-            if cells < 1e300
-            else "too many cells to prove that coarser shares predict the same",
+            inputs.number,
+            f"{many} {inputs.what} are too many to prove that coarser shares predict the same, so "
+            "shares stay as they are",
         )
-    few = sample_cells(values, _FIRST_LOOK, missing=missing)
-    table = all_cells(values)
-    answers = labels(estimator, table)
-    first = labels(estimator, few)
+    few, table = inputs.few(), inputs.every()
+    answers, first = labels(estimator, table), labels(estimator, few)
     for steps in _STEPS:
         candidate = rounded_to(steps)
         if np.array_equal(labels(candidate, few), first) and np.array_equal(
             labels(candidate, table), answers
         ):
-            return Coarsened(
-                steps, cells, f"proved on all {cells:,} cells its thresholds make of every input"
-            )
-    return Coarsened(None, cells, "no coarser shares predict the same, so they stay as they are")
+            return Coarsened(steps, inputs.number, f"proved on all {inputs.number:,} {inputs.what}")
+    return Coarsened(
+        None, inputs.number, "no coarser shares predict the same, so they stay as they are"
+    )
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """The inputs that count: how many, what they are called, some of them, and all."""
+
+    number: int
+    what: str
+    few: Callable[[], npt.NDArray[Any]]
+    every: Callable[[], npt.NDArray[Any]]
+
+
+def _inputs(estimator: Any, options: Options) -> _Inputs:
+    trees = fitted_trees(estimator)
+    if options.schema is not None:
+        space = space_of(trees, column_names(estimator), options.schema)
+        return _Inputs(
+            number_of_profiles(space),
+            "profiles of the schema that its thresholds tell apart",
+            lambda: sample_profiles(space, _FIRST_LOOK),
+            lambda: all_profiles(space),
+        )
+    values = representatives(trees, estimator.n_features_in_)
+    missing = options.missing_values and takes_missing(estimator)
+    if not missing:
+        values = [v[~np.isnan(v)] for v in values]
+    return _Inputs(
+        number_of_cells(values),
+        "cells its thresholds make of every input",
+        lambda: sample_cells(values, _FIRST_LOOK, missing=missing),
+        lambda: all_cells(values),
+    )
+
+
+def column_names(estimator: Any) -> list[str]:
+    """The columns of the table, x0, x1, … if they have no names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"x{i}" for i in range(estimator.n_features_in_)]
+    return [str(name) for name in names]
 
 
 def labels(estimator: Any, table: npt.NDArray[Any], method: str = "predict") -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ from glassleak.sanitise._estimators import fitted_trees
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._probe import Agreement, agreement, last_step
 from glassleak.sanitise._sanitise import sanitised
+from glassleak.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,8 +102,13 @@ class Setting:
     schema: Any = None
 
 
-def standard_options(estimator: Any, min_people: int = 10) -> dict[str, Options]:
-    """The ways worth comparing for this model, in words."""
+def standard_options(
+    estimator: Any, min_people: int = 10, schema: Schema | None = None
+) -> dict[str, Options]:
+    """The ways worth comparing for this model, in words.
+
+    With a `schema` one of them keeps the answers for rows it allows only.
+    """
     out = {
         "without bookkeeping (keeps probabilities)": Options(("predict", "predict_proba")),
         "what labels need": Options(("predict",)),
@@ -116,6 +122,8 @@ def standard_options(estimator: Any, min_people: int = 10) -> dict[str, Options]
         "shares rounded to tenths": Options(("predict", "predict_proba"), round_to=10),
     }
     trees = len(fitted_trees(inner))
+    if schema is not None and trees > 1:
+        out["what labels need, within the schema"] = Options(("predict",), schema=schema)
     few = max(1, trees // _FEWER)
     if few < trees:
         out[f"{few} of {trees} trees"] = Options(trees=few)
@@ -142,17 +150,25 @@ def effects(
     tell = progress or (lambda _: None)
     tell(AS_IT_IS)
     yield effect(AS_IT_IS, estimator, estimator, setting, "nothing was changed", "as trained")
-    for words, asked in (options or standard_options(estimator)).items():
+    for words, asked in (options or standard_options(estimator, schema=setting.schema)).items():
         tell(words)
         made = sanitised(estimator, asked)
-        yield effect(words, estimator, made.estimator, setting, made.same, made.leaves)
+        yield effect(
+            words, estimator, made.estimator, setting, made.same, made.leaves, asked.schema
+        )
 
 
 def effect(
-    words: str, original: Any, copied: Any, setting: Setting, same: str, leaves: str
+    words: str,
+    original: Any,
+    copied: Any,
+    setting: Setting,
+    same: str,
+    leaves: str,
+    schema: Schema | None = None,
 ) -> Effect:
     """One line: `copied` against `original`."""
-    found = agreement(original, copied, setting.table, setting.seed)
+    found = agreement(original, copied, setting.table, setting.seed, schema)
     if same and not found.identical:
         raise SanitiseError(
             f"{words}: {found.different} of {found.inputs} inputs get another answer, though none "

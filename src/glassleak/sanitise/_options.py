@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glassleak.errors import SanitiseError
+from glassleak.schema import Schema
 
 LABELS = frozenset({"predict", "apply", "decision_path"})
 SCORES = frozenset({"predict_proba", "predict_log_proba", "decision_function"})
@@ -33,6 +34,8 @@ class Options:
     missing_values : bool
         Whether answers for rows with missing values must stay, too.  Where they go tells, of every
         split, which side held more training rows.
+    schema : Schema, optional
+        Only rows it allows, without missing values, need the same answers.
     """
 
     keep: tuple[str, ...] = ("predict",)
@@ -41,6 +44,7 @@ class Options:
     round_to: int | None = None
     trees: int | None = None
     missing_values: bool = True
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         given: Any = self.keep

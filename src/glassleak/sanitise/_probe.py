@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.sanitise._cells import representatives, sample_cells
-from glassleak.sanitise._coarsen import labels, takes_missing
+from glassleak.sanitise._cells import representatives, sample_cells, sample_profiles, space_of
+from glassleak.sanitise._coarsen import column_names, labels, takes_missing
 from glassleak.sanitise._estimators import BAGS, FORESTS, TREES, fitted_trees
+from glassleak.schema import Schema
 
 PROBES = 5_000
 
@@ -51,7 +52,9 @@ class Agreement:
         return self.different / self.inputs if self.inputs else 0.0
 
 
-def agreement(one: Any, other: Any, table: Any = None, seed: int = 0) -> Agreement:
+def agreement(
+    one: Any, other: Any, table: Any = None, seed: int = 0, schema: Schema | None = None
+) -> Agreement:
     """Compare the answers of two models of the same columns.
 
     Parameters
@@ -61,9 +64,11 @@ def agreement(one: Any, other: Any, table: Any = None, seed: int = 0) -> Agreeme
     table : DataFrame or array, optional
         Rows to compare on as well.
     seed : int
+    schema : Schema, optional
+        Compare on inputs it allows only.
     """
     first, second = last_step(one), last_step(other)
-    probes = probes_of(first, seed)
+    probes = probes_of(first, seed, schema)
     different, same_scores = _differences(first, second, probes)
     if table is None or not len(table):
         return Agreement(len(probes), different, scores=same_scores)
@@ -71,9 +76,14 @@ def agreement(one: Any, other: Any, table: Any = None, seed: int = 0) -> Agreeme
     return Agreement(len(probes), different, len(table), in_table, same_scores)
 
 
-def probes_of(model: Any, seed: int = 0, n: int = PROBES) -> npt.NDArray[Any]:
+def probes_of(
+    model: Any, seed: int = 0, schema: Schema | None = None, n: int = PROBES
+) -> npt.NDArray[Any]:
     """Inputs that would show a difference first."""
     if type(model).__name__ in (*TREES, *FORESTS, *BAGS):
+        if schema is not None:
+            space = space_of(fitted_trees(model), column_names(model), schema)
+            return sample_profiles(space, n, seed)
         values = representatives(fitted_trees(model), model.n_features_in_)
         return sample_cells(values, n, seed, missing=takes_missing(model))
     if hasattr(model, "levels_"):

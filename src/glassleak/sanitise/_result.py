@@ -8,6 +8,8 @@ from typing import Any
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._parts import Removed
 
+BY_CONSTRUCTION = "by construction"
+
 
 @dataclass(frozen=True)
 class Sanitised:
@@ -33,10 +35,12 @@ class Sanitised:
 
 
 def result(
-    made: Any, options: Options, removed: Removed, leaves: str, proof: str = "by construction"
+    made: Any, options: Options, removed: Removed, leaves: str, proof: str = BY_CONSTRUCTION
 ) -> Sanitised:
     """The outcome in words."""
     same = "" if options.changes else proof
+    if same and options.schema is not None and proof != BY_CONSTRUCTION:
+        return Sanitised(made, options, removed.listed(), leaves, f"{same}, for rows of the schema")
     if same and not options.missing_values:
         same += ", for rows without missing values"
     return Sanitised(made, options, removed.listed(), leaves, same)

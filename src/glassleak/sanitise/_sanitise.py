@@ -24,6 +24,7 @@ from glassleak.sanitise._nodes import Nodes, majorities, merged, rounded, take_a
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._parts import Removed
 from glassleak.sanitise._result import Sanitised, result
+from glassleak.schema import Schema
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 
@@ -37,6 +38,7 @@ def sanitise(
     round_to: int | None = None,
     trees: int | None = None,
     missing_values: bool = True,
+    schema: Schema | None = None,
 ) -> Any:
     """A copy of `estimator` that predicts the same and carries less about its training rows.
 
@@ -68,6 +70,9 @@ def sanitise(
     missing_values : bool
         With False, answers for rows with missing values may change; then which side of a split
         held more rows is not told either.
+    schema : Schema, optional
+        What rows there can be.  Only these need the same answers, which often proves that an
+        ensemble can do with far coarser leaves.
 
     Returns
     -------
@@ -98,6 +103,7 @@ def sanitise(
         round_to,
         trees,
         missing_values,
+        schema,
     )
     return sanitised(estimator, options).estimator
 
@@ -155,7 +161,7 @@ def _trees(estimator: Any, options: Options) -> Sanitised:
     found = coarsest(
         made,
         lambda k: cleaned([lambda nodes: rounded(nodes, k)], Removed()),
-        missing=options.missing_values,
+        options,
     )
     if found.steps is None:
         return result(made, options, removed, f"{_share_words(options)}; {found.why}")
