@@ -88,7 +88,7 @@ class TestBars:
 
     def test_have_their_values_and_names_beside_them(self) -> None:
         svg = bar_chart(drawing(("few", "many"), (12, 34567)), 640)
-        assert labels(svg) == ["12", "34.6k"]
+        assert labels(svg) == ["12", "34,567"]
         assert labels(svg, "label") == ["few", "many"]
 
     def test_say_when_a_value_is_not_known(self) -> None:

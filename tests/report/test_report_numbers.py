@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from glassleak.pages._numbers import file_size, number, percent, seconds, short_number, value
+from glassleak.pages._numbers import (
+    file_size,
+    moment,
+    number,
+    percent,
+    seconds,
+    short_number,
+    value,
+)
 from glassleak.pages._prose import sentence, shortened
 
 
@@ -67,7 +75,7 @@ def test_shares_are_percentages_where_they_are_shares() -> None:
 
 @pytest.mark.parametrize(
     ("given", "shown"),
-    [(0, "0"), (999, "999"), (1500, "1,500"), (34567, "34.6k"), (2.5e6, "2.5M"), (0.6081, "0.608"),
+    [(0, "0"), (999, "999"), (1500, "1,500"), (34567, "34,567"), (2.5e6, "2.5M"), (0.6081, "0.608"),
      (3e9, "3G"), (-12, "-12"), (1e-6, "1 × 10⁻⁶"), (1e20, "1 × 10²⁰")],
 )  # fmt: skip
 def test_short_number(given: float, shown: str) -> None:
@@ -78,6 +86,12 @@ def test_time_and_size() -> None:
     assert [seconds(s) for s in (0, 1.26, 200)] == ["under 0.1 s", "1.3 s", "3 min 20 s"]
     sizes = [file_size(s) for s in (12, 12_345, 3_000_000, 10**10)]
     assert sizes == ["12 bytes", "12.3 kB", "3 MB", "10 GB"]
+
+
+def test_moments() -> None:
+    assert moment("2026-11-16T18:25:06+00:00") == "2026-11-16 18:25 UTC"
+    assert moment("2026-11-16T18:25Z") == "2026-11-16 18:25 UTC"
+    assert moment("yesterday") == "yesterday"
 
 
 def test_sentences() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from glassleak.pages._anchors import Anchors
 
-_ORDER = {"refer": 0, "fix": 1}
+_ORDER = {"fix": 0, "refer": 1}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Action:
 
 
 def actions(document: Mapping[str, Any], places: Anchors) -> list[Action]:
-    """Remedies of everything that stands in the way of a release, decisions first."""
+    """Remedies of everything that stands in the way of a release, in the order of the reasons."""
     found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
     for i, analysis in enumerate(document["analyses"]):
         for j, finding in enumerate(analysis["findings"]):
@@ -32,4 +32,13 @@ def actions(document: Mapping[str, Any], places: Anchors) -> list[Action]:
             worse = min(known, effect, key=_ORDER.__getitem__)
             found[remedy] = (worse, [*titles, (finding["title"], places.findings[i, j])])
     made = [Action(remedy, effect, tuple(of)) for remedy, (effect, of) in found.items()]
-    return sorted(made, key=lambda action: _ORDER[action.effect])
+    rank: dict[str, int] = {}
+    for i, reason in enumerate(document["verdict"]["reasons"]):
+        rank.setdefault(places.of_reason(reason), i)
+    last = len(rank)
+
+    def order(action: Action) -> tuple[int, int]:
+        named = (rank.get(place, last) for _, place in action.findings)
+        return min(named, default=last), _ORDER[action.effect]
+
+    return sorted(made, key=order)

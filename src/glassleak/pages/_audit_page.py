@@ -17,8 +17,9 @@ from glassleak.pages._appendix import (
 )
 from glassleak.pages._findings import found
 from glassleak.pages._markup import Html, tag
+from glassleak.pages._numbers import moment
 from glassleak.pages._page import page
-from glassleak.pages._summary import summary, word_of
+from glassleak.pages._summary import in_a_line, summary, word_of
 
 _CONTENTS = (
     ("decision", "Decision"),
@@ -53,8 +54,7 @@ def audit_page(document: Mapping[str, Any], *, redact: bool = False) -> str:
             "header",
             tag("p", "glassleak", tag("span", "audit of a published model"), class_="brand"),
             tag("h1", name),
-            tag("p", f"{document['created'].replace('T', ' ').replace('+00:00', ' UTC')}",
-                ". What does this model give away about the people it was trained on?",
+            tag("p", f"{in_a_line(document)}. Audited {moment(document['created'])}.",
                 class_="sub"),
         ),
         tag(

@@ -106,7 +106,7 @@ def line_chart(drawing: Drawing, width: int) -> Html:
         name = _label(drawing.places[int(tick)], 12) if named else short_number(tick)
         parts.append(tag("line", x1=x(tick), x2=x(tick), y1=bottom, y2=bottom + 4, class_="zero"))
         parts.append(_text(x(tick), bottom + 18, name, "tick", "middle"))
-    scale = " (each step multiplies)" if x.logarithmic else ""
+    scale = " (logarithmic scale)" if x.logarithmic else ""
     parts.append(_text((left + width) / 2, height - 6, f"{drawing.place}{scale}", "axis", "middle"))
     for j, series in enumerate(drawing.series):
         parts += _line(series, numbers, x, y, j)

@@ -15,7 +15,7 @@ from glassleak.pages._table import facts
 from glassleak.pages._words import load, word
 
 _MOST_FINDINGS, _MOST_EXHIBITS, _MOST_FIGURES = 100, 30, 60
-_EFFECTS = ("refer", "fix", "note")
+_EFFECTS = ("fix", "refer", "note")
 
 
 def found(document: Mapping[str, Any], places: Anchors, *, redact: bool) -> Html:

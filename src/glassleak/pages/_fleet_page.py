@@ -9,7 +9,7 @@ from urllib.parse import quote
 from glassleak.pages._appendix import policy
 from glassleak.pages._marks import shape, tone
 from glassleak.pages._markup import Child, Html, tag
-from glassleak.pages._numbers import number, seconds, value
+from glassleak.pages._numbers import moment, number, seconds, value
 from glassleak.pages._page import page
 from glassleak.pages._prose import prose, shortened
 from glassleak.pages._summary import word_of
@@ -29,7 +29,7 @@ def fleet_page(document: Mapping[str, Any]) -> str:
             "header",
             tag("p", "glassleak", tag("span", "audits of a folder of models"), class_="brand"),
             tag("h1", document["folder"]),
-            tag("p", f"{document['created'].replace('T', ' ').replace('+00:00', ' UTC')}. ",
+            tag("p", f"Audited {moment(document['created'])}: ",
                 "1 model" if len(models) == 1 else f"{number(len(models))} models", ".",
                 class_="sub"),
         ),
@@ -53,7 +53,7 @@ def _totals(document: Mapping[str, Any]) -> Html:
     cards = [
         tag(
             "li",
-            _sign(outcome),
+            shape(outcome),
             tag("strong", number(count)),
             tag("span", _name(outcome)),
             class_=f"card {_tone(outcome)}",
@@ -84,7 +84,9 @@ def _models(document: Mapping[str, Any]) -> Html:
     order = {outcome: i for i, outcome in enumerate(document["totals"])}
     listed = sorted(models, key=lambda m: (order.get(_outcome(m), 99), m["file"]))
     head = ["Decision", "Model", "Why", "Not answered", "Took"]
-    top = tag("thead", tag("tr", [tag("th", h, scope="col") for h in head]))
+    kinds = [None, None, None, "number", "number"]
+    cells = [tag("th", h, scope="col", class_=k) for h, k in zip(head, kinds, strict=True)]
+    top = tag("thead", tag("tr", cells))
     table = tag(
         "table", top, tag("tbody", [_line(m) for m in listed[:MOST_MODELS]]), class_="fleet"
     )
@@ -97,7 +99,7 @@ def _line(model: Mapping[str, Any]) -> Html:
     outcome = _outcome(model)
     return tag(
         "tr",
-        tag("td", _sign(outcome), " ", _name(outcome), class_=f"outcome {_tone(outcome)}"),
+        tag("td", shape(outcome), " ", _name(outcome), class_=f"outcome {_tone(outcome)}"),
         tag("th", _link(model), tag("p", _what(model), class_="how"), scope="row"),
         tag("td", _why(model)),
         tag("td", "" if outcome == _ERROR else number(model["unanswered"]), class_="number"),
@@ -143,10 +145,6 @@ def _name(outcome: str) -> str:
 
 def _tone(outcome: str) -> str:
     return "failed" if outcome == _ERROR else tone(outcome)
-
-
-def _sign(outcome: str) -> Html:
-    return shape("not assessed" if outcome == _ERROR else outcome)
 
 
 def _made(document: Mapping[str, Any]) -> Html:

@@ -25,12 +25,16 @@ _SHAPES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("path", {"d": "M18.5 20 a5.5 5.5 0 1 1 8 5 q-2.5 1.4 -2.5 4 M24 34 V35",
                   "class_": "sign"}),
     ],
+    "error": [
+        ("path", {"d": "M5 5 H43 V43 H5 Z", "class_": "body"}),
+        ("path", {"d": "M15 24 H33", "class_": "sign"}),
+    ],
 }  # fmt: skip
 _STATUS_TONE = {"done": "done", "partial": "partial", "failed": "failed"}
 
 
 def shape(decision: str) -> Html:
-    """The sign of a decision; the word beside it says the same."""
+    """The sign of a decision or "error"; the word beside it says the same."""
     parts = [tag(name, **attributes) for name, attributes in _SHAPES[decision]]
     return tag("svg", parts, viewBox="0 0 48 48", class_="shape", aria_hidden="true")
 

@@ -15,6 +15,8 @@ from glassleak._printable import printable
 
 _EMPTY = frozenset({"br", "hr", "meta", "rect", "line", "path", "circle", "polygon", "polyline"})
 _LONGEST = 2_000
+# A path, with every byte spelt out in an address, must not be cut.
+_LONGEST_ATTRIBUTE = 20_000
 _SPACE = re.compile(r"\s+")
 
 
@@ -57,7 +59,7 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
     if value is True:
         return f" {name}"
     shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return f' {name}="{escape(printable(shown, _LONGEST))}"'
+    return f' {name}="{escape(printable(shown, _LONGEST_ATTRIBUTE))}"'
 
 
 def _parts(children: Iterable[Child]) -> Iterable[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _DIGITS = re.compile(r"[+-]?\d{16,}")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*(?:\+00:00|Z)")
 _MOST_ITEMS = 12
 NARROW_SPACE = "\u202f"
 
@@ -66,13 +67,12 @@ def value(item: Any, *, share: bool = False, levels: int = 4) -> str:
 
 
 def short_number(amount: float) -> str:
-    """For axes and labels of charts: ``1.2k``, ``35M``, ``0.25``."""
+    """For axes and labels of charts: ``48,842``, ``3.5M``, ``0.25``."""
     size = abs(amount)
-    for limit, suffix in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if limit <= size < 1e15:
-            unit = {"G": 1e9, "M": 1e6, "k": 1e3}[suffix]
+    for unit, suffix in ((1e9, "G"), (1e6, "M")):
+        if unit <= size < 1e15:
             return f"{_trim(f'{amount / unit:.1f}')}{suffix}"
-    if size >= 1000 and size < 1e15:
+    if 1000 <= size < 1e6:
         return f"{amount:,.0f}"
     # Three digits are enough beside a bar; the table has the rest.
     if 1e-4 <= size < 1e15:
@@ -87,6 +87,12 @@ def seconds(spent: float) -> str:
     if spent < 120:
         return f"{spent:.1f} s"
     return f"{int(spent // 60)} min {int(spent % 60)} s"
+
+
+def moment(created: str) -> str:
+    """``2026-11-16 18:25 UTC`` from ISO 8601; anything else as it is."""
+    known = _MOMENT.fullmatch(created)
+    return f"{known[1]} {known[2]} UTC" if known else created
 
 
 def file_size(size: int) -> str:

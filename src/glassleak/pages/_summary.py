@@ -133,6 +133,22 @@ def _answer(analysis: Mapping[str, Any]) -> Child:
     return ", ".join(parts) or "nothing found"
 
 
+def in_a_line(document: Mapping[str, Any]) -> str:
+    """What kind of model it is, in a few words."""
+    model = document["model"]
+    if not model["supported"]:
+        return "A model of a kind that is not supported"
+    kind = word("kind", model["kind"])
+    parts = [f"{model['estimator']}: {kind}" if model.get("estimator") else kind.capitalize()]
+    if model.get("trees"):
+        parts[0] += f" ({number(model['trees'])} trees)"
+    if model.get("rules"):
+        parts[0] += f" ({number(model['rules'])} rules)"
+    if model["rows"] is not None:
+        parts.append(f"{number(model['rows'])} training rows")
+    return ", ".join([*parts, f"{number(model['columns'])} columns"])
+
+
 def model_facts(document: Mapping[str, Any]) -> Html:
     """What was audited, as far as it is known."""
     model = document["model"]

@@ -65,7 +65,7 @@ def fleet_schema() -> dict[str, Any]:
 
 def render_record(document: Mapping[str, Any], redact: bool = False) -> str:
     """Whichever page the record is for: an audit's, or a folder's."""
-    if isinstance(document, Mapping) and document.get("format") == _FLEET:
+    if document.get("format") == _FLEET:
         return render_fleet_html(document)
     return render_html(document, redact)
 

@@ -90,9 +90,7 @@ class Browser:
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0") if len(
-            str(parameters)
-        ) < 60_000 else self._write(json.dumps(message).encode() + b"\0")
+        self._write(json.dumps(message).encode() + b"\0")
         while True:
             received = self._receive(_SECONDS)
             if received is None:
@@ -170,17 +168,16 @@ class Browser:
             if e.get("method") == "Network.requestWillBeSent"
         ]
 
-    def screenshot(self, path: Path, *, whole: bool = True, scale: float = 1.0) -> None:
-        """Save what is seen, or the whole page, as PNG."""
-        options: dict[str, Any] = {"format": "png", "captureBeyondViewport": whole}
-        size = self.call("Page.getLayoutMetrics")[
-            "cssContentSize" if whole else "cssLayoutViewport"
-        ]
-        width = size.get("width", size.get("clientWidth"))
-        height = size.get("height", size.get("clientHeight"))
-        options["clip"] = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
-        data = self.call("Page.captureScreenshot", **options)["data"]
-        path.write_bytes(base64.b64decode(data))
+    def screenshot(self, path: Path, *, top: float = 0, height: float | None = None) -> None:
+        """Save the page, or a part of it, as PNG or WebP."""
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        part = {"x": 0, "y": top, "width": size["width"], "scale": 1}
+        part["height"] = size["height"] - top if height is None else height
+        kind: dict[str, Any] = {"format": "png"}
+        if path.suffix == ".webp":
+            kind = {"format": "webp", "quality": 82}
+        answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=part, **kind)
+        path.write_bytes(base64.b64decode(answer["data"]))
 
     def pdf(self, path: Path) -> None:
         """Save the page as it prints."""
