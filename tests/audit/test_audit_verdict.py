@@ -178,3 +178,17 @@ def test_a_forest_is_not_released_on_the_size_of_its_leaves_alone(
     several = forest(safe_tree(), stump((35, 45), (35, 35)))
     assert gl.audit(several).verdict == "refer"
     assert gl.audit(safe_tree()).verdict == "release"
+
+
+def test_quasi_identifiers_find_their_people() -> None:
+    """Everybody's row follows from the leaves; age alone tells two of the three apart."""
+    schema = gl.Schema([gl.Ordinal("age", 30, 31), gl.Binary("sex")])
+    small = tree({1: (1, 0), 3: (0, 1), 4: (1, 0)})
+    columns = {"schema": schema, "budget_seconds": 5}
+    both = gl.audit(small, quasi_identifiers=["age", "sex"], **columns)
+    found = next(f for f in both.findings if f.id == "reconstruction.rows").evidence
+    assert found["certain_rows_alone_with_their_quasi_identifiers"] == 2
+    age = gl.audit(small, quasi_identifiers=["age"], **columns)
+    found = next(f for f in age.findings if f.id == "reconstruction.rows").evidence
+    assert found["rows_alone_with_their_quasi_identifiers"] == 1
+    assert found["certain_rows_alone_with_their_quasi_identifiers"] == 0

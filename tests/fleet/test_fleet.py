@@ -192,3 +192,17 @@ def test_fifty_models_one_damaged(tmp_path: Path) -> None:
     fleet = run(filled(tmp_path / "in", 49), tmp_path / "out", backend="loky", jobs=2)
     assert sum(e.verdict is not None for e in fleet.entries) == 49
     assert [e.file for e in fleet.entries if e.error] == ["damaged.skops"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+def test_names_that_are_no_text_and_files_nobody_may_read(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    (folder / "folder.skops").mkdir(parents=True)
+    odd = folder / os.fsdecode(b"\xff[bold]\n.json")
+    stump((40, 25), (30, 55)).to_json(odd)
+    (folder / "empty.skops").touch()
+    (folder / "huge.json").write_text('{"format": "glassleak-model", "columns": ' + "[" * 100_000)
+    fleet = run(folder, tmp_path / "out", html=True)
+    assert [e.verdict for e in fleet.entries] == [None, None, "release"]
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["totals"]["error"] == 2
+    assert r"\udcff" in (tmp_path / "out" / "summary.csv").read_text()

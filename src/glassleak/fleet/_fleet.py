@@ -95,7 +95,8 @@ class Fleet:
         for entry in self.entries:
             document = entry.to_document() | {"reasons": "; ".join(entry.reasons)}
             writer.writerow([_cell(document[name]) for name in _COLUMNS])
-        return stream.getvalue()
+        # A file's name may hold bytes that are no text.
+        return stream.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")
 
     def write(self) -> None:
         """``summary.json``, ``summary.csv`` and, if there are pages, ``summary.html``."""

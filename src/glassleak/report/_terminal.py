@@ -86,8 +86,18 @@ def _facts(audit: Audit) -> Table:
         add("SHA-256", opened.sha256)
     if opened.protection:
         add("sandbox", ", ".join(opened.protection))
-    add("policy", ", ".join(f"{t['name']}={t['value']}" for t in audit.policy.to_document()))
+    add("policy", _policy(audit))
     return table
+
+
+def _policy(audit: Audit) -> str:
+    """The name, the size of groups, and whatever is not the default."""
+    told = [
+        f"{t['name']}={t['value']}"
+        for t in audit.policy.to_document()
+        if t["name"] == "min_people" or t["value"] != t["default"]
+    ]
+    return f"{audit.policy.name} ({', '.join(told)})"
 
 
 def _finding(finding: Finding) -> Table:

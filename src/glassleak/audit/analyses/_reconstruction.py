@@ -51,6 +51,7 @@ def _run(subject: Subject) -> AnalysisResult:
     except (UnsupportedModelError, ModelTooLargeError, BudgetExhaustedError) as error:
         return AnalysisResult("not assessed", reason=str(error), assumptions=assumptions)
     evidence = _evidence(found, subject.policy) | _against_data(found, subject, schema)
+    evidence |= _linked(found, subject)
     finding = _finding(found, evidence, subject.policy)
     shown = exhibits_of(found, schema, model, subject.policy.min_people)
     if not found.certificate.complete:
@@ -95,6 +96,21 @@ def _draws(found: Reconstruction) -> dict[str, Any]:
     return {}
 
 
+def _linked(found: Reconstruction, subject: Subject) -> dict[str, Any]:
+    """With quasi-identifiers named, how many rows they single out in the reconstructed table."""
+    known = list(subject.quasi_identifiers or ())
+    if not known or not len(found.table):
+        return {}
+    alone = ~found.table.duplicated(known, keep=False).to_numpy()
+    return {
+        "quasi_identifiers": known,
+        "rows_alone_with_their_quasi_identifiers": int(alone.sum()),
+        "certain_rows_alone_with_their_quasi_identifiers": int(
+            (alone & (found.confidence >= 1)).sum()
+        ),
+    }
+
+
 def _against_data(found: Reconstruction, subject: Subject, schema: Schema) -> dict[str, Any]:
     """With the training data at hand, how wrong the reconstruction really is."""
     data, model = subject.data, subject.model
@@ -128,6 +144,12 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
         detail += (
             f" About {expected:,.0f} rows that describe fewer than {policy.min_people} people are "
             "expected to be right."
+        )
+    linked = evidence.get("certain_rows_alone_with_their_quasi_identifiers", 0)
+    if linked:
+        detail += (
+            f" {linked:,} certain rows are the only ones with their quasi-identifiers: whoever "
+            "knows these of a person finds the row, and reads off the rest."
         )
     if effect == "refer":
         title = f"About {expected:,.0f} of {rows:,} training rows can be expected to be right"
