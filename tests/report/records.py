@@ -7,26 +7,30 @@ import json
 import warnings
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import glassleak as gl
-from glassleak import datasets
 from glassleak.learners import GreedyRuleListClassifier, PrivateRuleListClassifier
 
 Document = dict[str, Any]
+COLUMNS = ("smoker", "urban", "married", "employed", "veteran", "insured", "female", "over 50")
 KINDS = ("extra trees", "bagged forest", "tree with data", "rule list", "private", "unsupported")
 PERSON = "Zaphod Q. Beeblebrox"
 
 
 def real_audits() -> dict[str, Document]:
     """Model-only audits of small models, and one with data, after a trip through JSON."""
-    adult = datasets.load("adult", variant="binary")
-    x, y = adult.data.iloc[:120], adult.target.iloc[:120]
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.integers(0, 2, (60, len(COLUMNS))), columns=list(COLUMNS))
+    y = ((x["smoker"] + x["urban"] + rng.integers(0, 2, 60)) > 1).map({True: "ill", False: "well"})
+    schema = gl.Schema([gl.Binary(name) for name in COLUMNS])
     models = {
-        "extra trees": ExtraTreesClassifier(8, random_state=0),
-        "bagged forest": RandomForestClassifier(4, max_depth=4, random_state=0),
+        "extra trees": ExtraTreesClassifier(12, random_state=0),
+        "bagged forest": RandomForestClassifier(2, max_depth=2, random_state=0),
         "tree with data": DecisionTreeClassifier(max_depth=3, random_state=0),
         "rule list": GreedyRuleListClassifier(),
         "private": PrivateRuleListClassifier(random_state=0),
@@ -36,8 +40,8 @@ def real_audits() -> dict[str, Document]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, model in models.items():
-            data = x.assign(income=y) if "data" in name else None
-            audit = gl.audit(model.fit(x, y), adult.schema, data=data, budget_seconds=4)
+            data = x.assign(outcome=y) if "data" in name else None
+            audit = gl.audit(model.fit(x, y), schema, data=data, budget_seconds=30)
             found[name] = json.loads(audit.to_json())
     assert tuple(found) == KINDS
     return found
@@ -132,3 +136,27 @@ def document(**changes: Any) -> Document:
             "seconds": 3.5,
         } | changes
     )  # fmt: skip
+
+
+def model(**changes: Any) -> Document:
+    """A line of the summary of a folder."""
+    return {
+        "file": "a.skops", "verdict": "fix", "error": None, "reasons": ["Too few people"],
+        "report": "a.skops.audit.json", "page": "a.skops.audit.html", "sha256": "ab" * 32,
+        "kind": "Tree", "estimator": "DecisionTreeClassifier", "rows": 40, "trees": None,
+        "fix": 1, "refer": 0, "notes": 2, "unanswered": 3, "seconds": 1.5, "attempts": 1,
+    } | changes  # fmt: skip
+
+
+def summary(*models: Document, **changes: Any) -> Document:
+    """The summary of a folder."""
+    outcomes = [m["verdict"] or "error" for m in models]
+    order = ("fix", "refer", "error", "not assessed", "release")
+    return copy.deepcopy({
+        "format": "glassleak-fleet", "version": 1, "created": "2026-11-16T12:00:00+00:00",
+        "tool": {"name": "glassleak", "version": "1.2.3"}, "folder": "models",
+        "policy": [{"name": "min_people", "value": 10, "reason": "Because."}],
+        "settings": {"budget_seconds": 60}, "worst": "fix",
+        "totals": {name: outcomes.count(name) for name in order}, "models": list(models),
+        "not_looked_at": 0, "seconds": 9.0,
+    } | changes)  # fmt: skip

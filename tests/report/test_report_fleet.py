@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import pickle
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from parsed import Element, parse, skeleton
+from records import model, summary
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -24,28 +24,6 @@ from glassleak.report.html import fleet_schema
 
 X = [[0, 1], [0, 0], [1, 0], [1, 1], [1, 0]] * 8
 Y = [0, 0, 1, 1, 0] * 8
-
-
-def model(**changes: Any) -> dict[str, Any]:
-    return {
-        "file": "a.skops", "verdict": "fix", "error": None, "reasons": ["Too few people"],
-        "report": "a.skops.audit.json", "page": "a.skops.audit.html", "sha256": "ab" * 32,
-        "kind": "Tree", "estimator": "DecisionTreeClassifier", "rows": 40, "trees": None,
-        "fix": 1, "refer": 0, "notes": 2, "unanswered": 3, "seconds": 1.5, "attempts": 1,
-    } | changes  # fmt: skip
-
-
-def summary(*models: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    outcomes = [m["verdict"] or "error" for m in models]
-    order = ("fix", "refer", "error", "not assessed", "release")
-    return copy.deepcopy({
-        "format": "glassleak-fleet", "version": 1, "created": "2026-11-16T12:00:00+00:00",
-        "tool": {"name": "glassleak", "version": "1.2.3"}, "folder": "models",
-        "policy": [{"name": "min_people", "value": 10, "reason": "Because."}],
-        "settings": {"budget_seconds": 60}, "worst": "fix",
-        "totals": {name: outcomes.count(name) for name in order}, "models": list(models),
-        "not_looked_at": 0, "seconds": 9.0,
-    } | changes)  # fmt: skip
 
 
 MIXED = (

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from chromium import Browser, find_chromium
-from records import KINDS, document
+from records import KINDS, document, model, summary
 
-from glassleak.report import render_html
+from glassleak.report import render_fleet_html, render_html
 
 PROGRAM = find_chromium()
 pytestmark = pytest.mark.skipif(
@@ -27,7 +27,7 @@ LOOKS = {
     "narrow": {"width": 375},
     "narrow and dark": {"width": 375, "dark": True},
 }
-PAGES = (*KINDS, "redacted", "long names")
+PAGES = (*KINDS, "redacted", "long names", "folder")
 
 
 def _axe() -> Path | None:
@@ -58,7 +58,21 @@ def pages(real: Any, tmp_path_factory: Any) -> dict[str, Path]:
     for i, (name, (record, redact)) in enumerate(records.items()):
         written[name] = folder / f"{i}.html"
         written[name].write_text(render_html(record, redact=redact), encoding="utf-8")
+    written["folder"] = folder / "summary.html"
+    written["folder"].write_text(render_fleet_html(_folder()), encoding="utf-8")
     return written
+
+
+def _folder() -> dict[str, Any]:
+    """A summary with every outcome and a name that does not end."""
+    long = "nameWithoutEnd" * 30
+    reasons = ["Few people", long]
+    files = {"fix": "a.skops", "refer": long, "not assessed": "c.skops", "release": "d.skops"}
+    return summary(
+        *(model(file=file, verdict=v, reasons=reasons) for v, file in files.items()),
+        model(file="e.pkl", verdict=None, error=long, page=None, report=None),
+        not_looked_at=3,
+    )
 
 
 def _stretched(record: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +98,7 @@ def test_opens_without_complaints_and_asks_for_nothing(
 ) -> None:
     browser.open(pages[name], **LOOKS[look])
     assert browser.run("document.readyState") == "complete"
-    assert browser.run("getComputedStyle(document.querySelector('.verdict')).display") == "flex"
+    assert browser.run("getComputedStyle(document.querySelector('main')).display") == "grid"
     assert browser.complaints() == []
     assert browser.requests() == [pages[name].resolve().as_uri()]
     # Nothing sticks out of the page.
