@@ -13,6 +13,7 @@ from glassleak.reconstruction._published_bagged import attack_bagged_as_publishe
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.bagged import attack_bagged
+from glassleak.reconstruction.bagged._profiles import MAX_ENTRIES
 from glassleak.reconstruction.replayed import reconstruct_replayed
 from glassleak.schema import Schema
 
@@ -52,6 +53,7 @@ def attack_resampled(
             return reconstruct_replayed(
                 forest, schema, known, None if named else multiplicities,
                 deadline=deadline, seed=seed, progress=progress,
+                enumerable_elsewhere=MAX_ENTRIES if named and multiplicities == "auto" else 0,
             )  # fmt: skip
         except (BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError) as error:
             if not named or multiplicities == "known":

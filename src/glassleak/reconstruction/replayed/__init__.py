@@ -7,7 +7,11 @@ an identity, and each leaf states an equation about known multiplicities.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
 from glassleak.knowledge import Known
@@ -17,8 +21,11 @@ from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.replayed._answer import answer
 from glassleak.reconstruction.replayed._attack import who_is_who
 from glassleak.reconstruction.replayed._draws import drawn_rows
+from glassleak.reconstruction.replayed._mixed import search_who_is_who
 from glassleak.reconstruction.replayed._possible import Overflow, list_possible
 from glassleak.reconstruction.replayed._problem import problem_of
+from glassleak.reconstruction.values import Values, recover_values
+from glassleak.reconstruction.values._lattice import lattice_of
 from glassleak.schema import Schema
 
 __all__ = ["reconstruct_replayed"]
@@ -35,6 +42,7 @@ def reconstruct_replayed(
     deadline: float,
     seed: int = 0,
     progress: Progress | None = None,
+    enumerable_elsewhere: int = 0,
 ) -> Reconstruction:
     """Every row of a bagged forest's training set, in the original order.
 
@@ -44,6 +52,9 @@ def reconstruct_replayed(
         How often each tree drew each row; repeated from the model's seeds by default.
     deadline : float
         A ``time.monotonic()`` value.
+    enumerable_elsewhere : int
+        The caller has another way that lists all profiles if they, times the trees, are at most
+        this many: then nothing is searched for.
 
     Raises
     ------
@@ -52,9 +63,10 @@ def reconstruct_replayed(
     UnsupportedModelError
         The draws cannot be repeated, or counts are noisy or missing.
     ModelTooLargeError
-        Some row has too many possibilities to list.
+        Some row has too many possibilities to list, and the caller has another way; or the forest
+        does not fit into memory in the form needed.
     BudgetExhaustedError
-        Time ran out before all were listed.
+        Time ran out before all possibilities were listed.
     """
     started = time.monotonic()
     known = known or Known()
@@ -77,6 +89,21 @@ def reconstruct_replayed(
     if isinstance(possible, Overflow):
         if possible.late:
             raise BudgetExhaustedError(possible.reason)
-        raise ModelTooLargeError(possible.reason)
-    found = who_is_who(problem, possible, deadline, seed, tell)
-    return answer(problem, found, source, started)
+        if problem.space.size * len(forest) <= enumerable_elsewhere:
+            raise ModelTooLargeError(possible.reason)
+        found = search_who_is_who(problem, possible.reason, deadline, seed, tell)
+    else:
+        found = who_is_who(problem, possible, deadline, seed, tell)
+    return answer(problem, found, source, started, refine=partial(_exact_values, forest, schema))
+
+
+def _exact_values(
+    forest: Forest,
+    schema: Schema,
+    values: npt.NDArray[np.float64],
+    drawn: npt.NDArray[np.int32],
+) -> Values | None:
+    """Values of columns that hold numbers; ``None`` if there are no such columns."""
+    if all(lattice_of(attribute) is None for attribute in schema):
+        return None
+    return recover_values(forest, schema, values, drawn[: len(forest)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,24 +15,41 @@ from glassleak.reconstruction._result import Certificate, Reconstruction, Status
 from glassleak.reconstruction.replayed._attack import Found
 from glassleak.reconstruction.replayed._fill import fill
 from glassleak.reconstruction.replayed._problem import IntArray, Problem
+from glassleak.reconstruction.values import Values
 
 # Only what is proved gets confidence 1.
 _SUREST = 0.99
 
 
-def answer(problem: Problem, found: Found, source: str, started: float) -> Reconstruction:
+Refine = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int32]], Values | None]
+
+
+def answer(
+    problem: Problem, found: Found, source: str, started: float, refine: Refine
+) -> Reconstruction:
     """`found` as a checked `Reconstruction`.
 
     Parameters
     ----------
     source : str
         Where the multiplicities come from, in words.
+    refine : callable
+        Given a table and the draws, the exact values of columns that hold numbers.
     """
     rows = found.possible.rows
     label = rows.label[found.pick].astype(np.int64)
     profile, size = fill(problem, found.possible.box[found.pick], label)
     values = problem.space.values(profile)
     wrong = replay(problem, values, label)
+    exact = refine(values, problem.drawn)
+    details: dict[str, Any] = found.details
+    told: tuple[str, ...] = ()
+    if exact is not None:
+        refined = exact.table.to_numpy(dtype=np.float64)
+        if replay(problem, refined, label) <= wrong:
+            values = refined
+            details = details | _value_details(exact)
+            told = _value_statements(exact, wrong)
     drawn = np.diff(rows.first_tree) > 0
     sure = np.where(found.certain, 1.0, np.minimum(found.belief, _SUREST))
     confidence = np.where(drawn, sure, 1 / problem.n_classes) / size
@@ -50,7 +69,7 @@ def answer(problem: Problem, found: Found, source: str, started: float) -> Recon
         complete=found.complete,
         certain_in_part=int((found.certain & ~whole).sum()),
         bounds=_bounds(problem, found, values, label, size),
-        statements=_statements(found, source, wrong, drawn, whole),
+        statements=(*_statements(found, source, wrong, drawn, whole), *told),
     )
     return Reconstruction(
         table=as_frame(problem.facts, values),
@@ -62,7 +81,7 @@ def answer(problem: Problem, found: Found, source: str, started: float) -> Recon
         confidence=confidence,
         alike=_alike(values, label),
         formulation="replayed",
-        details=found.details | {"multiplicities": source, "missed": wrong},
+        details=details | {"multiplicities": source, "missed": wrong},
     )
 
 
@@ -83,6 +102,32 @@ def replay(problem: Problem, values: npt.NDArray[np.float64], label: IntArray) -
         ):
             wrong += int(((published >= 0) & (published != counted)).sum())
     return wrong
+
+
+def _value_details(exact: Values) -> dict[str, Any]:
+    return {
+        "values_determined": exact.share_exact,
+        "values_left_one": exact.share_pinned,
+        "thresholds": exact.thresholds,
+        "thresholds_met": exact.met,
+        "thresholds_in_conflict": len(exact.conflicts),
+    }
+
+
+def _value_statements(exact: Values, wrong: int) -> tuple[str, ...]:
+    """What the thresholds say about values, provided that the rows are placed rightly."""
+    if not exact.midpoints:
+        return (f"values of numeric columns are told as intervals only: {exact.reason}",)
+    told = (
+        f"if the rows are placed rightly, {exact.share_exact:.0%} of the values of numeric columns "
+        "follow from the thresholds, which are half way between training values"
+    )
+    if wrong or exact.conflicts:
+        told = (
+            f"{len(exact.conflicts):,} of {exact.thresholds:,} thresholds of numeric columns "
+            "contradict the others: not every row is placed rightly"
+        )
+    return (told,)
 
 
 def _alike(values: npt.NDArray[np.float64], label: IntArray) -> npt.NDArray[np.int64]:

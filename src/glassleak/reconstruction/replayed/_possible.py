@@ -135,13 +135,7 @@ def list_possible(
         trees.append(own)
         before = len(found)
         for c in range(problem.n_classes):
-            # Trees that leave the smallest share of their leaves come first.
-            telling = _share_left(own, times, c, problem.leaves)
-            order = own[np.argsort(telling, kind="stable")]
-            k = _list_row(
-                order, times, c, problem.tests, problem.leaves, start, stack, buffer, boxes,
-                MAX_STEPS,
-            )  # fmt: skip
+            k, order = list_row(problem, times, c, start, stack, buffer, boxes, MAX_STEPS)
             entries += max(k, 0) * len(own)
             if k < 0 or entries > MAX_ENTRIES:
                 return Overflow(f"row {i} could be too many things to list them")
@@ -169,6 +163,30 @@ def list_possible(
         np.concatenate([[0], np.cumsum(sizes)]),
     )
     return Possible(rows, np.concatenate([b for _, b, _ in found]))
+
+
+def list_row(
+    problem: Problem,
+    times: npt.NDArray[np.int32],
+    c: int,
+    start: npt.NDArray[np.uint64],
+    stack: tuple[npt.NDArray[np.uint64], IntArray],
+    leaf: npt.NDArray[np.int32],
+    boxes: npt.NDArray[np.uint64],
+    max_steps: int,
+) -> tuple[int, npt.NDArray[np.intp]]:
+    """List what a row of class `c`, drawn `times` by each tree, can be.
+
+    Fills `leaf` and `boxes`.  Returns how many there are, -1 if too many, and the trees in the
+    order of `leaf`'s columns: those that leave the smallest share of their leaves come first.
+    """
+    own = np.flatnonzero(times)
+    telling = _share_left(own, times, c, problem.leaves)
+    order = own[np.argsort(telling, kind="stable")]
+    found = _list_row(
+        order, times, c, problem.tests, problem.leaves, start, stack, leaf, boxes, max_steps
+    )
+    return int(found), order
 
 
 @compiled

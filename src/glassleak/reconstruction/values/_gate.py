@@ -24,9 +24,9 @@ def thresholds_are_midpoints(model: Tree | Forest) -> tuple[bool, str]:
     origin = model.provenance
     if origin.library not in ("sklearn", "scikit-learn"):
         return False, "it is not known how the library chooses thresholds"
-    if origin.estimator not in _LEARNERS:
-        return False, f"{origin.estimator or 'the learner'} does not put thresholds half way"
     splitter = origin.settings.get("splitter")
-    if splitter != "best":
-        return False, f"splitter={splitter!r} draws thresholds at random"
+    if splitter == "random":
+        return False, "splitter='random' draws thresholds at random"
+    if origin.estimator not in _LEARNERS or splitter != "best":
+        return False, f"{origin.estimator or 'the learner'} is not known to split half way"
     return True, "every threshold is half way between two values of the rows in its node"

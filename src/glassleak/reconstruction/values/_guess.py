@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.reconstruction.values._chains import Cells, root_of
+from glassleak.reconstruction.values._chains import Cells, root_of, tighten
 from glassleak.reconstruction.values._lattice import Lattice, at_least, at_most
 from glassleak.reconstruction.values._narrow import use_midpoints
 
 FloatArray = npt.NDArray[np.float64]
 _ROUNDS = 15
+_NEIGHBOURS = 50
 # Rows looked at when values are fixed one after the other, over all of them.
 _WORK = 300_000_000
 
@@ -65,25 +66,71 @@ def _fix_one_by_one(
     known: npt.NDArray[np.bool_],
     likely: FloatArray,
 ) -> None:
+    """Fix values, each with all that follows from it; what leads to a contradiction is undone."""
+    allowance = _WORK // (int((splits.stop - splits.start).sum()) + len(known))
+
+    def fixed(values: dict[int, float]) -> None:
+        nonlocal allowance
+        allowance -= 1
+        before = [part.copy() for part in cells]
+        fine = all(tighten(cells, lattice, i, v, v) >= 0 for i, v in values.items())
+        if not fine or not use_midpoints(splits, lattice, cells, skipped.copy(), known, True):
+            for part, old in zip(cells, before, strict=True):
+                part[:] = old
+
     roots = np.array([root_of(cells, i) for i in range(len(known))])
     is_open = known & (cells.low != cells.high)
     size = np.bincount(roots, minlength=len(known))
     chained = np.flatnonzero(is_open & (roots == np.arange(len(known))) & (size > 1))
-    work = int((splits.stop - splits.start).sum()) + len(known)
     # Long chains first: they say most about the others.
     for r in chained[np.argsort(-size[chained], kind="stable")].tolist():
-        if work * len(chained) > _WORK:
-            break
-        if cells.low[r] == cells.high[r] or root_of(cells, r) != r:
-            continue
-        own = np.flatnonzero(roots == r)
-        wanted = float(np.median(cells.sign[own] * (likely[own] - cells.offset[own])))
-        value = _nearest(lattice, wanted, cells.low[r], cells.high[r])
-        before = [part.copy() for part in cells]
-        cells.low[r] = cells.high[r] = value
-        if not use_midpoints(splits, lattice, cells, skipped.copy(), known, True):
-            for part, old in zip(cells, before, strict=True):
-                part[:] = old
+        if allowance > 0 and cells.low[r] != cells.high[r] and root_of(cells, r) == r:
+            own = np.flatnonzero(roots == r)
+            wanted = float(np.median(cells.sign[own] * (likely[own] - cells.offset[own])))
+            fixed({r: _nearest(lattice, wanted, cells.low[r], cells.high[r])})
+    for s in np.flatnonzero(~skipped).tolist():
+        if allowance > 0 and (pair := _next_to(splits, s, lattice, cells, known, likely)):
+            fixed(pair)
+
+
+def _next_to(
+    splits: Any,
+    s: int,
+    lattice: Lattice,
+    cells: Cells,
+    known: npt.NDArray[np.bool_],
+    likely: FloatArray,
+) -> dict[int, float]:
+    """Values for the likeliest neighbours of a threshold; none where they are known already."""
+    low_side = splits.row[splits.start[s] : splits.middle[s]]
+    high_side = splits.row[splits.middle[s] : splits.stop[s]]
+    low_side, high_side = low_side[known[low_side]], high_side[known[high_side]]
+    if not len(low_side) or not len(high_side):
+        return {}
+    least, most = cells.low[low_side].max(), cells.high[high_side].min()
+    if (cells.high[low_side].max() == least) and (cells.low[high_side].min() == most):
+        return {}
+    may_below = low_side[cells.high[low_side] >= least]
+    may_above = high_side[cells.low[high_side] <= most]
+    i = int(may_below[np.argmax(np.clip(likely, cells.low, cells.high)[may_below])])
+    j = int(may_above[np.argmin(np.clip(likely, cells.low, cells.high)[may_above])])
+    twice = 2.0 * float(splits.threshold[s])
+    # Both values from their own and the other's interval.
+    start = max(cells.low[i], least, twice - min(cells.high[j], most))
+    stop = min(cells.high[i], twice - cells.low[j])
+    if start > stop:
+        return {}
+    value = _nearest(lattice, float(likely[i]), at_least(lattice, start), at_most(lattice, stop))
+    # In single precision few pairs of decimals have exactly this sum; look around.
+    below = above = value
+    for _ in range(_NEIGHBOURS):
+        for one in (below, above):
+            other = twice - one
+            if start <= one <= stop and at_least(lattice, other) == other:
+                return {i: one, j: other}
+        below = at_most(lattice, np.nextafter(below, -np.inf))
+        above = at_least(lattice, np.nextafter(above, np.inf))
+    return {}
 
 
 def _likely(

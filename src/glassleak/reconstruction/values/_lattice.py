@@ -68,8 +68,8 @@ def _single(values: Any) -> Any:
 def at_least(lattice: Lattice, x: float) -> Any:
     """The smallest value that is not below `x`; infinity if there is none."""
     if len(lattice.listed):
-        k = np.searchsorted(lattice.listed, x)
-        return lattice.listed[k] if k < len(lattice.listed) else np.inf
+        at = np.searchsorted(lattice.listed, x)
+        return lattice.listed[at] if at < len(lattice.listed) else np.inf
     if x > lattice.high:
         return np.inf
     if x <= lattice.low:
@@ -90,8 +90,8 @@ def at_least(lattice: Lattice, x: float) -> Any:
 def at_most(lattice: Lattice, x: float) -> Any:
     """The largest value that is not above `x`; minus infinity if there is none."""
     if len(lattice.listed):
-        k = np.searchsorted(lattice.listed, x, side="right")
-        return lattice.listed[k - 1] if k > 0 else -np.inf
+        at = np.searchsorted(lattice.listed, x, side="right")
+        return lattice.listed[at - 1] if at > 0 else -np.inf
     if x < lattice.low:
         return -np.inf
     if x >= lattice.high:

@@ -83,8 +83,8 @@ def recover_values(
     parts = list(zip(*columns, strict=True)) if columns else [()] * 4
     frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
     return Values(
-        _frame(model.columns, out), frames[0], frames[1], frames[2], frames[3], midpoints, reason, total, met,
-        tuple(conflicts), time.monotonic() - started,
+        _frame(model.columns, out), frames[0], frames[1], frames[2], frames[3], midpoints,
+        reason, total, met, tuple(conflicts), time.monotonic() - started,
     )  # fmt: skip
 
 

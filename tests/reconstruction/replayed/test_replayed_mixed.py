@@ -1,0 +1,191 @@
+"""Raw tables with bagging and stored seeds: rows are searched for where they cannot be listed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+import glassleak as gl
+from glassleak.errors import ModelTooLargeError
+from glassleak.knowledge import Known
+from glassleak.reconstruction.replayed import _possible, reconstruct_replayed
+from glassleak.reconstruction.replayed._draws import drawn_rows
+from glassleak.reconstruction.replayed._heat import Table, energy_of, put, stir
+from glassleak.reconstruction.replayed._levels import BLOCK, LOW, levels_of
+from glassleak.reconstruction.replayed._problem import problem_of
+from glassleak.reconstruction.replayed._settle import settle
+
+N_ROWS, N_TREES = 24, 60
+SCHEMA = gl.Schema(
+    [
+        gl.Ordinal("age", 18, 90),
+        gl.Numeric("income", 0, 100_000, resolution=1, missing=True),
+        gl.Categorical("home", columns=["own", "rent", "free"]),
+        gl.Categorical("region", levels=[0, 1, 2, 3]),
+        gl.Binary("member"),
+    ]
+)
+
+
+def sample(seed: int, missing: bool = False) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    home = rng.integers(0, 3, N_ROWS)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, N_ROWS),
+            "income": np.round(rng.lognormal(10, 0.6, N_ROWS).clip(0, 100_000)),
+            "own": home == 0,
+            "rent": home == 1,
+            "free": home == 2,
+            "region": rng.integers(0, 4, N_ROWS),
+            "member": rng.integers(0, 2, N_ROWS),
+        }
+    ).astype(float)
+    if missing:
+        X.loc[rng.random(N_ROWS) < 0.2, "income"] = np.nan
+    score = X["age"] / 60 + X["income"].fillna(0) / 30_000 + X["own"] + rng.normal(0, 0.5, N_ROWS)
+    return X, (score > np.quantile(score, 0.7)).astype(int).to_numpy()
+
+
+@pytest.fixture
+def unlisted(monkeypatch):
+    """Few possibilities may be listed, as if the table were much larger."""
+    monkeypatch.setattr(_possible, "MAX_PER_ROW", 4)
+
+
+def trained(seed: int, kind=RandomForestClassifier, missing: bool = False):
+    X, y = sample(seed, missing)
+    return X, y, gl.read(kind(N_TREES, bootstrap=True, random_state=seed).fit(X, y))
+
+
+def in_place(model, rec, X) -> np.ndarray:
+    drawn = model.bagging.multiplicities(len(model), len(X)).T > 0
+    same = model.apply(rec.table.to_numpy(float)) == model.apply(X.to_numpy(float))
+    return (same | ~drawn).all(axis=1)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_the_search_finds_a_table_with_every_count(unlisted, kind):
+    X, y, model = trained(0, kind)
+    rec = gl.reconstruct(model, SCHEMA, multiplicities="known", budget_seconds=30)
+    assert "not_listed" in rec.details
+    assert rec.exact
+    assert rec.certificate.replayed
+    assert rec.details["missed"] == 0
+    assert (rec.labels == y).all()
+    assert not SCHEMA.invalid_rows(rec.table).any()
+    # What is called certain is right.
+    assert in_place(model, rec, X)[rec.confidence == 1].all()
+    assert in_place(model, rec, X).mean() > 0.5
+    error = gl.reconstruction_error(X, rec.table, SCHEMA)
+    assert error < 0.3 * gl.random_baseline(model, SCHEMA, X, repeats=5).mean
+
+
+def test_missing_values_are_levels_of_their_own(unlisted):
+    _, y, model = trained(1, missing=True)
+    rec = gl.reconstruct(model, SCHEMA, multiplicities="known", budget_seconds=30)
+    assert rec.exact
+    assert rec.table["income"].isna().any()
+    assert (rec.labels == y).all()
+
+
+def test_a_short_budget_gives_a_partial_table(unlisted):
+    _, _, model = trained(2)
+    rec = gl.reconstruct(model, SCHEMA, multiplicities="known", budget_seconds=0.05)
+    assert rec.status == "partial"
+    assert not rec.exact
+    assert any("budget ended" in line for line in rec.certificate.statements)
+
+
+def test_where_profiles_can_be_listed_the_other_way_stays(unlisted):
+    _, _, model = trained(0)
+    with pytest.raises(ModelTooLargeError, match="too many things"):
+        reconstruct_replayed(
+            model, SCHEMA, deadline=np.inf, enumerable_elsewhere=10**30
+        )  # fmt: skip
+
+
+def test_classes_and_rare_rows_are_settled_rightly():
+    X, y, model = trained(4)
+    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
+    settled = settle(problem, np.inf, 0, lambda _step, _share: None)
+    assert settled.allowed[np.arange(N_ROWS), y].all()
+    assert settled.allowed.sum() < 2 * N_ROWS
+    leaves = model.apply(X.to_numpy())
+    for i in np.flatnonzero(settled.certain):
+        profile = np.array(
+            [[np.argmax(problem.layout.bits(settled.box[i : i + 1], b)[0])]
+             for b in range(len(problem.space.blocks))]
+        ).T  # fmt: skip
+        drawn = problem.drawn[:, i] > 0
+        got = model.apply(problem.space.values(profile.astype(np.int32)))[0]
+        assert (got == leaves[i])[drawn].all()
+
+
+@pytest.mark.parametrize("temperature", [5.0, 0.5])
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_books_are_kept(temperature, missing):
+    """After many moves, leaves and figures are what counting from scratch gives."""
+    _, _, model = trained(6, missing=missing)
+    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
+    levels, leaves = levels_of(problem), problem.leaves
+    rng = np.random.default_rng(0)
+
+    def fresh(level, label):
+        table = Table(
+            level, label, np.ones((N_ROWS, 2), bool), np.zeros(len(levels.tree), np.int64),
+            np.zeros(len(levels.tree), np.uint64), -leaves.draws.copy(), -leaves.distinct.copy(),
+            np.ones(len(leaves.tree), bool), np.ones(len(leaves.tree), bool),
+        )  # fmt: skip
+        for i in range(N_ROWS):
+            put(levels, table, i)
+        return table
+
+    level = np.stack([rng.integers(0, k, N_ROWS) for k in levels.n_levels], axis=1)
+    table = fresh(level, rng.integers(0, 2, N_ROWS))
+    table.allowed[:10] = np.eye(2, dtype=bool)[table.label[:10]]
+    moves = 3000
+    stir(
+        levels, table, temperature, rng.integers(0, N_ROWS, moves),
+        rng.integers(0, len(levels.n_levels), moves), rng.random(moves),
+        np.empty((len(levels.node) + 2, 3), np.int64),
+    )  # fmt: skip
+    again = fresh(table.level.copy(), table.label.copy())
+    for name in ("leaf", "tested", "draws", "distinct"):
+        np.testing.assert_array_equal(getattr(table, name), getattr(again, name))
+    # The leaves are those of the model itself.
+    values = problem.space.values(table.level.astype(np.int32))
+    for x, i in enumerate(np.repeat(np.arange(N_ROWS), np.diff(levels.first))):
+        t = int(levels.tree[x])
+        group = problem.facts.parts[t].assign(values[i : i + 1])[0]
+        assert table.leaf[x] == leaves.first[t] + group
+    assert (levels.node[levels.node[:, BLOCK] < 0, LOW] >= 0).all()
+
+
+def test_the_truth_has_no_energy():
+    X, y, model = trained(7)
+    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
+    levels, leaves = levels_of(problem), problem.leaves
+    level = np.empty((N_ROWS, len(problem.space.blocks)), dtype=np.int64)
+    for b, block in enumerate(problem.space.blocks):
+        single = X.to_numpy()[:, block.columns].astype(np.float32)
+        column = model.columns[block.columns[0]]
+        cuts = problem.facts.thresholds.get(column, np.empty(0))
+        if len(block.columns) > 1:
+            level[:, b] = (single[:, None] == block.values[None]).all(axis=2).argmax(axis=1)
+        else:
+            there = np.searchsorted(cuts, block.values[:, 0].astype(np.float32))
+            here = np.searchsorted(cuts, single[:, 0])
+            level[:, b] = (here[:, None] == there[None]).argmax(axis=1)
+    table = Table(
+        level, y.astype(np.int64), np.ones((N_ROWS, 2), bool),
+        np.zeros(len(levels.tree), np.int64), np.zeros(len(levels.tree), np.uint64),
+        -leaves.draws.copy(), -leaves.distinct.copy(), np.ones(len(leaves.tree), bool),
+        np.ones(len(leaves.tree), bool),
+    )  # fmt: skip
+    assert energy_of(table) > 0
+    for i in range(N_ROWS):
+        put(levels, table, i)
+    assert energy_of(table) == 0
