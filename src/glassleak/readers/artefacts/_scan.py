@@ -21,6 +21,7 @@ from glassleak.readers.artefacts._searches import search_histories
 from glassleak.readers.artefacts._shares import leaf_shares
 from glassleak.readers.artefacts._survey import Survey, take_survey
 from glassleak.readers.artefacts._tables import search_trees, training_tables
+from glassleak.readers.artefacts._targets import leaf_targets
 from glassleak.readers.artefacts._types import commands, foreign_types, home_paths
 from glassleak.readers.artefacts._weights import labels_in_weights
 
@@ -29,6 +30,7 @@ BY_OBJECT: tuple[Callable[[Survey], Iterator[Finding]], ...] = (
     bootstrap_seeds,
     noise_seeds,
     leaf_shares,
+    leaf_targets,
     stored_draws,
     out_of_bag,
     search_trees,
