@@ -17,6 +17,7 @@ from benchmarks import (
     replayed,
     rule_lists,
     shallow,
+    values,
 )
 
 BENCHMARKS = (
@@ -32,6 +33,7 @@ BENCHMARKS = (
     replayed,
     rule_lists,
     shallow,
+    values,
 )
 
 __all__ = ["BENCHMARKS"]
