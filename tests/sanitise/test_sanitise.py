@@ -210,6 +210,32 @@ def test_survives_skops_and_pickle(name: str, tmp_path: Any) -> None:
     assert gl.read(tmp_path / "clean.skops").n_rows is None
 
 
+def tampered(model: Any, **fields: Any) -> Any:
+    """The model with some fields of its nodes overwritten."""
+    kind, arguments, state = model.tree_.__reduce__()
+    nodes = state["nodes"].copy()
+    for name, value in fields.items():
+        nodes[name] = value
+    made = kind(*arguments)
+    made.__setstate__(state | {"nodes": nodes})
+    model.tree_ = made
+    return model
+
+
+def test_counts_that_were_removed_by_halves_are_noticed() -> None:
+    X, y = table(1)
+    half = tampered(DecisionTreeClassifier(max_depth=3).fit(X, y), n_node_samples=0)
+    with pytest.raises(gl.GlassleakError, match="weighted"):
+        gl.read(half)
+    rest = tampered(
+        DecisionTreeClassifier(max_depth=3).fit(X, y),
+        n_node_samples=0, weighted_n_node_samples=np.nan,
+    )  # fmt: skip
+    assert "inner-shares" in leftovers(rest)
+    assert gl.audit(rest, budget_seconds=2).verdict == "fix"
+    assert "inner-shares" not in leftovers(gl.sanitise(rest))
+
+
 def test_a_single_tree_keeps_one_label_per_leaf() -> None:
     X, y = table(1, 3)
     model = DecisionTreeClassifier(min_samples_leaf=9).fit(X, y)

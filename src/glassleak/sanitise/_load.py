@@ -9,22 +9,30 @@ then, and from the same bytes, does skops build it, with exactly these classes a
 from __future__ import annotations
 
 import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from glassleak.errors import (
+    MalformedModelError,
     MissingExtraError,
     ModelError,
     UnsupportedModelError,
     UntrustedFileError,
 )
-from glassleak.models import Forest, Model, Tree
+from glassleak.models import Forest, Missing, Model, MultiwayTree, Tree
 from glassleak.readers import Limits, open_model
 from glassleak.readers._state import State, walk
 from glassleak.readers.files._skops import decode_skops
+from glassleak.sanitise._probe import last_step
 
 _TREE = ("sklearn.tree._tree", "Tree")
 _OTHER_TREES = "TreePredictor"
+_METHODS = ("predict", "predict_proba")
 # Beyond the classes skops trusts by itself: what fitted trees and glassleak's learners are made of.
 _KNOWN = frozenset(
     {
@@ -82,18 +90,53 @@ def build(content: bytes, name: str, limits: Limits | None = None) -> Any:
         if opened.model is None:
             raise opened.problem or UnsupportedModelError("no model found", name)
         _check_trees(copy, opened.model, limits)
-        asked = set(skops.io.get_untrusted_types(file=copy))
+        with _as_malformed("skops cannot look through it", name):
+            asked = set(skops.io.get_untrusted_types(file=copy))
         unknown = sorted(asked - _KNOWN)
         if unknown:
             raise UnsupportedModelError(
                 f"it names {unknown[0]}, which glassleak does not know, so it is not built", name
             )
-        try:
-            return skops.io.load(copy, trusted=sorted(asked))
-        except ModelError:
-            raise
-        except Exception as error:  # skops and the classes it builds raise what they like
-            raise UnsupportedModelError(f"skops cannot build it: {error}", name) from None
+        with _as_malformed("skops cannot build it", name):
+            made = skops.io.load(copy, trusted=sorted(asked))
+    _try_out(made, opened.model, name)
+    return made
+
+
+@contextmanager
+def _as_malformed(what: str, name: str) -> Iterator[None]:
+    """Whatever skops and the classes it builds raise, as one kind of error."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"[:200]
+        raise MalformedModelError(f"{what}: {why}", name) from None
+
+
+def _try_out(made: Any, model: Model, name: str) -> None:
+    """Parts that were read one by one may still not fit together."""
+    inner = last_step(made)
+    if getattr(inner, "n_features_in_", None) != len(model.columns):
+        # scikit-learn would not notice a table of another width, and read beyond its end.
+        raise MalformedModelError("the number of columns is not stored", name)
+    if isinstance(model, MultiwayTree):
+        row = np.array([[levels[0] for levels in model.levels]], dtype=object)
+    else:
+        row = np.zeros((1, len(model.columns)))
+    with _as_malformed("it does not predict", name), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers = [np.asarray(getattr(inner, method)(row)) for method in _METHODS
+                   if hasattr(inner, method) and not _without_scores(model, method)]  # fmt: skip
+    if any(len(answer) != 1 for answer in answers):
+        raise MalformedModelError("it does not predict", name)
+
+
+def _without_scores(model: Model, method: str) -> bool:
+    """Rule lists and trees of glassleak without counts only predict."""
+    own = model.provenance.library == "glassleak"
+    return method != "predict" and own and isinstance(getattr(model, "counts", None), Missing)
 
 
 def _content(path: Path, limits: Limits) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.readers._state import State
+from glassleak.readers._state import State, Visited
 from glassleak.readers.artefacts._finding import Finding
 from glassleak.readers.artefacts._survey import Survey
 
@@ -28,6 +28,8 @@ def leaf_shares(survey: Survey) -> Iterator[Finding]:
         shares = _shares(state)
         if shares is None:
             continue
+        if _inner_left(state):
+            yield _inner_finding(visited)
         telling = ((shares > 0) & (shares < 1)).any(axis=1)
         if not telling.any() or _rounded(shares[telling]):
             continue
@@ -46,6 +48,31 @@ def leaf_shares(survey: Survey) -> Iterator[Finding]:
                 "largest_denominator": max(smallest, default=0),
             },
         )
+
+
+def _inner_left(state: State) -> bool:
+    """Whether nodes above the leaves still say something about the people who passed them."""
+    nodes, values = state.get("nodes"), state.get("values")
+    inner = nodes["left_child"] != -1
+    said = values[inner]
+    if said.size and np.isfinite(said).all() and not (said == said.ravel()[0]).all():
+        return True
+    if "impurity" not in nodes.dtype.names or nodes.dtype["impurity"].kind != "f":
+        return False
+    impurity = nodes["impurity"][inner]
+    finite = impurity[np.isfinite(impurity)]
+    return bool(finite.size and not (finite == finite[0]).all())
+
+
+def _inner_finding(visited: Visited) -> Finding:
+    return Finding(
+        "inner-shares",
+        visited,
+        "fix",
+        "Numbers of people were removed, but nodes above the leaves kept their class shares or "
+        "impurities: how people divide at each split follows from the shares above and below it.",
+        "Use glassleak sanitise, which drops them as well; predictions do not use them.",
+    )
 
 
 def _shares(state: State) -> npt.NDArray[np.float64] | None:

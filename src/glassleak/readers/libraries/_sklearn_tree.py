@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import (
+    InconsistentModelError,
     MalformedModelError,
     ModelTooLargeError,
     UnsupportedModelError,
@@ -131,7 +132,15 @@ def is_emptied(nodes: npt.NDArray[Any]) -> bool:
 
     scikit-learn grows no tree from no rows.  Rows in some nodes only are no such mark but an error.
     """
-    return not nodes["n_node_samples"].any()
+    if nodes["n_node_samples"].any():
+        return False
+    weighted = nodes["weighted_n_node_samples"]
+    # As good as the numbers themselves, unless they went, too.
+    if (np.isfinite(weighted) & (weighted != 0)).any():
+        raise InconsistentModelError(
+            "numbers of rows were removed from the nodes, but weighted numbers were not", "nodes"
+        )
+    return True
 
 
 def _without_counts(
