@@ -106,7 +106,7 @@ def policy(document: Mapping[str, Any]) -> Html:
         else tag("p", "The record names no thresholds.", class_="empty")
     )
     lead = tag("p", "The decision follows from these thresholds and from nothing else.")
-    return tag("section", tag("h2", "Policy", id="policy"), lead, body)
+    return tag("section", tag("h2", "Policy", id="policy"), lead, body, class_="thresholds")
 
 
 def _origin(line: Mapping[str, Any]) -> Html | None:

@@ -32,6 +32,7 @@ def summary(document: Mapping[str, Any], places: Anchors) -> Html:
                 tag("p", "Decision", class_="over"),
                 tag("h2", word_of(decision), id="decision"),
                 tag("p", load("words")["decision"][decision]["meaning"], class_="meaning"),
+                _problem(document),
                 _gap(document),
             ),
             class_=f"verdict {tone(decision)}",
@@ -43,6 +44,12 @@ def summary(document: Mapping[str, Any], places: Anchors) -> Html:
         class_="summary",
         aria_labelledby="decision",
     )
+
+
+def _problem(document: Mapping[str, Any]) -> Html | None:
+    """Why the model could not be read, if it could not."""
+    problem = document["model"]["problem"]
+    return tag("p", sentence(shortened(problem, 300)), class_="meaning") if problem else None
 
 
 def _gap(document: Mapping[str, Any]) -> Html | None:
@@ -107,7 +114,7 @@ def _questions(document: Mapping[str, Any], places: Anchors) -> Html:
             "tr",
             tag("th", tag("a", a["question"], href=f"#{places.sections[i]}"), scope="row"),
             tag("td", status_badge(a["status"])),
-            tag("td", _answer(a)),
+            tag("td", _answer(a, document["model"]["problem"])),
         )
         for i, a in enumerate(analyses)
     ]
@@ -118,7 +125,7 @@ def _questions(document: Mapping[str, Any], places: Anchors) -> Html:
     )  # fmt: skip
 
 
-def _answer(analysis: Mapping[str, Any]) -> Child:
+def _answer(analysis: Mapping[str, Any], problem: str | None) -> Child:
     effects = Counter(finding["effect"] for finding in analysis["findings"])
     parts = []
     if effects["refer"]:
@@ -127,6 +134,8 @@ def _answer(analysis: Mapping[str, Any]) -> Child:
         parts.append(f"{effects['fix']} to fix")
     if effects["note"]:
         parts.append(f"{effects['note']} for information")
+    if analysis["status"] != "done" and problem and analysis["reason"] == problem:
+        return "the model could not be read"
     if analysis["status"] != "done":
         found = f"{', '.join(parts)}; " if parts else ""
         return prose(found + shortened(analysis["reason"], 100))
