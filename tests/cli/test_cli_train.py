@@ -82,6 +82,11 @@ def test_verification_passes_and_can_fail(table, capsys, monkeypatch):
     [
         (["--learner", "private-tree", "--depth", "2"], gl.Tree, "splits at depth 1"),
         (["--learner", "private-forest", "--trees", "2", "--depth", "1"], gl.Forest, "tree 2"),
+        (
+            ["--learner", "private-forest", "--delta", "1e-5", "--depth", "1"],
+            gl.Forest,
+            "δ = 1e-05",
+        ),
         (["--learner", "greedy", "--support", "0.05"], gl.RuleList, "not private"),
         (["--learner", "optimal", "--length", "2"], gl.RuleList, "not private"),
     ],

@@ -66,6 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=int,
                         help="of trees and forests, questions in a row (default: 3)")  # fmt: skip
     parser.add_argument("--trees", type=int, help="of forests (default: 5)")
+    parser.add_argument("--delta", type=float,
+                        help="of forests: put everybody into every tree and promise (epsilon, "
+                        "delta) instead of pure epsilon, which pays off from about ten trees on"
+                        )  # fmt: skip
     parser.add_argument("--criterion", choices=("errors", "gini"),
                         help="of private learners, what a choice should make small (default: "
                         "errors for lists, gini for trees)")  # fmt: skip
@@ -130,7 +134,8 @@ def _check(arguments: argparse.Namespace) -> None:
     allowed = {
         "epsilon": PRIVATE, "curve": PRIVATE, "verify": PRIVATE, "self_test": PRIVATE,
         "criterion": PRIVATE, "classes": PRIVATE, "length": RULE_LISTS, "width": RULE_LISTS,
-        "depth": PRIVATE[1:], "trees": PRIVATE[2:], "support": ("greedy", "optimal"),
+        "depth": PRIVATE[1:], "trees": PRIVATE[2:], "delta": PRIVATE[2:],
+        "support": ("greedy", "optimal"),
     }  # fmt: skip
     for option, learners in allowed.items():
         given = getattr(arguments, option)
@@ -162,6 +167,8 @@ def _learner(arguments: argparse.Namespace, labels: Any) -> Any:
         chosen |= {"schema": schema, "classes": _classes(arguments.classes, labels)}
     elif arguments.learner == "optimal":
         chosen |= {"schema": schema}
+    if arguments.delta is not None:
+        chosen |= {"accounting": "zcdp", "delta": arguments.delta}
     if arguments.learner == "greedy":
         chosen.setdefault("max_width", 2)
     if arguments.learner in RULE_LISTS:

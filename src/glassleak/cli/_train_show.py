@@ -58,7 +58,8 @@ def document(learner: Any, checked: Checked) -> dict[str, Any]:
 
 def _line(verdict: Verdict) -> dict[str, Any]:
     return {
-        "part": verdict.name, "claim": verdict.claim, "epsilon_at_least": verdict.bound.epsilon,
+        "part": verdict.name, "unit": verdict.unit, "claim": verdict.claim,
+        f"{verdict.unit}_at_least": verdict.bound.epsilon,
         "confidence": verdict.bound.confidence, "draws": verdict.bound.draws,
         "refuted": verdict.refuted,
     }  # fmt: skip
@@ -79,7 +80,7 @@ def show(learner: Any, checked: Checked, saved: str | None) -> None:
     for verdict in checked.honest:
         outcome = "[bold red]refuted[/]" if verdict.refuted else "not refuted"
         console.print(
-            f"verified {verdict.name}: claims {verdict.claim:g}, at least "
+            f"verified {verdict.name}: claims {verdict.unit} {verdict.claim:.4g}, at least "
             f"{verdict.bound.epsilon:.3f} in {verdict.bound.draws:,} draws: {outcome}"
         )
     for verdict in checked.broken:
@@ -101,13 +102,19 @@ def _texts(learner: Any) -> list[str]:
 
 def _account(console: Console, learner: Any) -> None:
     privacy = learner.privacy_
-    console.print(
-        f"\n[bold]ε = {privacy['epsilon']:g}[/], pure (δ = 0), against {privacy['neighbours']}"
+    unit = "rho" if "rho" in privacy else "epsilon"
+    kind = (
+        f"δ = {privacy['delta']:g} (ρ = {privacy['rho']:.4g})" if unit == "rho" else "pure (δ = 0)"
     )
-    if hasattr(learner, "estimators_"):
+    console.print(
+        f"\n[bold]ε = {privacy['epsilon']:.6g}[/], {kind}, against {privacy['neighbours']}"
+    )
+    if unit == "rho":
+        console.print("in ρ, everybody in every tree:")
+    elif hasattr(learner, "estimators_"):
         console.print("every tree, each on its own people:")
     for line in learner.ledger_:
-        console.print(f"  {line['epsilon']:<8.4g} {line['what']} ({line['mechanism']})")
+        console.print(f"  {line[unit]:<8.4g} {line['what']} ({line['mechanism']})")
     console.print("it holds if")
     for assumption in privacy["assumptions"]:
         console.print(f"  • {escape(assumption)}")

@@ -30,6 +30,8 @@ def separate_trees(model: Model) -> tuple[Tree, ...] | None:
     """
     made = model.provenance
     ours = (made.library, made.estimator) == ("glassleak", "PrivateForestClassifier")
+    # With accounting in rho everybody is in every tree.
+    ours = ours and made.settings.get("accounting", "pure") == "pure"
     if not isinstance(model, Forest) or not ours or not is_noisy(model):
         return None
     return model.trees

@@ -126,11 +126,13 @@ def _within(found: Remaining | None, low: float) -> Remaining | None:
     return Remaining(min(low, found.bits), found.uninformed, found.uninformed, found.bits)
 
 
-def claimed_epsilon(model: Model) -> float | None:
+def claimed_epsilon(model: Tree | RuleList) -> float | None:
     """The budget a model of glassleak's private learners says it was trained with."""
     made = model.provenance
     epsilon = made.settings.get("epsilon")
     ours = made.library == "glassleak" and made.estimator.startswith("Private")
+    # With a delta the bound would not hold.
+    ours = ours and "Gaussian" not in getattr(model.counts, "mechanism", "")
     if not ours or isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
         return None
     return float(epsilon) if 0 < epsilon < math.inf else None

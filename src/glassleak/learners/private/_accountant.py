@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from glassleak.errors import GlassleakError
 
@@ -30,7 +30,7 @@ class Expense:
 
 
 class Accountant:
-    """Adds up pure epsilon by sequential composition.
+    """Adds up what accesses cost: sequential composition.
 
     Accesses to disjoint groups of people (every person is in exactly one leaf) are one expense:
     a person's presence changes only the answer about their own group.
@@ -39,12 +39,15 @@ class Accountant:
     ----------
     epsilon : Fraction
         What may be spent in all.
+    unit : "epsilon" or "rho"
+        What is added up: pure epsilon, or the rho of zero-concentrated differential privacy.
     """
 
-    def __init__(self, epsilon: Fraction) -> None:
+    def __init__(self, epsilon: Fraction, unit: Literal["epsilon", "rho"] = "epsilon") -> None:
         if epsilon <= 0:
-            raise ValueError(f"epsilon must be positive, not {epsilon}")
+            raise ValueError(f"{unit} must be positive, not {epsilon}")
         self.epsilon = epsilon
+        self.unit = unit
         self._ledger: list[Expense] = []
 
     @property
@@ -81,6 +84,6 @@ class Accountant:
     def lines(self) -> list[dict[str, Any]]:
         """The ledger as plain data."""
         return [
-            {"what": e.what, "epsilon": float(e.epsilon), "mechanism": e.mechanism}
+            {"what": e.what, self.unit: float(e.epsilon), "mechanism": e.mechanism}
             for e in self._ledger
         ]

@@ -13,25 +13,42 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from glassleak.learners._literals import Cuts
-from glassleak.learners._support import whole_number
+from glassleak.learners._support import one_of, whole_number
+from glassleak.learners.private._accountant import Accountant
+from glassleak.learners.private._candidates import Candidates
 from glassleak.learners.private._exact import Randomness
-from glassleak.learners.private._parameters import Unseeded, declared, source_of
-from glassleak.learners.private._tools import HONEST, Tools
+from glassleak.learners.private._parameters import (
+    Unseeded,
+    declared,
+    exact_number,
+    guarantee,
+    source_of,
+)
+from glassleak.learners.private._tools import CONCENTRATED, HONEST, Tools
 from glassleak.learners.private._tree import PrivateTreeClassifier, TreeSettings
+from glassleak.learners.private._zcdp import rho_for
 from glassleak.models import Bagging, Forest, Tree
 from glassleak.schema import Schema
 
 
 class PrivateForestClassifier(Unseeded, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Forest of private trees, each on its own part of the people.
+    """Forest of private trees.
 
-    Every person is put into one part by a coin of their own, so they are in one tree only and each
-    tree may spend the whole budget (parallel composition).  More trees smooth the vote and leave
-    fewer people to each.
+    Every person is put into one tree by a coin of their own, so each tree may spend the whole
+    budget (parallel composition).  More trees smooth the vote and leave fewer people to each.  With
+    ``accounting="zcdp"`` everybody is in every tree and the trees share the budget, which pays off
+    from about ten trees on.
 
     Parameters
     ----------
     n_estimators : int
+    accounting : "pure" or "zcdp"
+        ``"pure"``: epsilon-differential privacy, everybody in one tree.  ``"zcdp"``: everybody in
+        every tree, each tree choosing among half of the columns, drawn by lot; costs are added up
+        as zero-concentrated differential privacy and amount to (epsilon, delta).
+    delta : float
+        With ``"zcdp"``, the probability with which nothing is promised; far below one in the number
+        of people.
     epsilon, max_depth, criterion, counts_share, schema, thresholds, n_thresholds, classes, \
 random_state
         As in `PrivateTreeClassifier`.
@@ -40,7 +57,8 @@ random_state
     ----------
     estimators_ : list of PrivateTreeClassifier
     ledger_, privacy_
-        Of every tree, and so of the forest: nobody is in two trees.
+        Of every tree, and so of the forest, where nobody is in two trees; with ``"zcdp"`` of all
+        trees together.
     """
 
     estimators_: list[PrivateTreeClassifier]
@@ -60,6 +78,8 @@ random_state
         thresholds: Cuts | None = None,
         n_thresholds: int = 4,
         classes: Sequence[Any] | None = None,
+        accounting: Literal["pure", "zcdp"] = "pure",
+        delta: float = 1e-6,
         random_state: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -71,6 +91,8 @@ random_state
         self.thresholds = thresholds
         self.n_thresholds = n_thresholds
         self.classes = classes
+        self.accounting = accounting
+        self.delta = delta
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -83,13 +105,24 @@ random_state
         return self._learn(X, codes, settings, source_of(self.random_state))
 
     def _settings(self) -> TreeSettings:
-        """The parameters, checked; nothing here looks at the data."""
-        whole_number(self.n_estimators, "n_estimators", 1)
-        return self._tree()._settings()
+        """The parameters of every tree, checked; nothing here looks at the data."""
+        trees = whole_number(self.n_estimators, "n_estimators", 1)
+        settings = PrivateTreeClassifier(**self._of_trees())._settings()
+        if one_of(self.accounting, "accounting", ("pure", "zcdp")) == "pure":
+            return settings
+        delta = exact_number(self.delta, "delta")
+        rho = rho_for(settings.epsilon, delta) / trees
+        return replace(settings, rho=rho, delta=float(delta))
 
-    def _tree(self) -> PrivateTreeClassifier:
-        own = {k: v for k, v in self.get_params(deep=False).items() if k != "n_estimators"}
-        return PrivateTreeClassifier(**own)
+    def _tools(self) -> Tools:
+        return HONEST if self.accounting == "pure" else CONCENTRATED
+
+    def _of_trees(self) -> dict[str, Any]:
+        """The parameters a tree has, too."""
+        own: dict[str, Any] = self.get_params(deep=False)
+        for name in ("n_estimators", "accounting", "delta"):
+            del own[name]
+        return own
 
     def _learn(
         self,
@@ -97,20 +130,34 @@ random_state
         codes: npt.NDArray[np.int64],
         settings: TreeSettings,
         source: Randomness,
-        tools: Tools = HONEST,
+        tools: Tools | None = None,
     ) -> Self:
-        n_trees = int(self.n_estimators)
+        tools = tools or self._tools()
+        n_trees, own_parameters = int(self.n_estimators), self._of_trees()
         self.estimators_ = []
-        for mine in tools.assign(len(X), n_trees, source):
-            tree = self._tree()
+        shared = settings.rho is not None
+        everybody = np.ones((n_trees, len(X)), dtype=bool)
+        for mine in everybody if shared else tools.assign(len(X), n_trees, source):
+            tree = PrivateTreeClassifier(**own_parameters)
             tree.classes_, tree.n_features_in_ = self.classes_, X.shape[1]
             if hasattr(self, "feature_names_in_"):
                 tree.feature_names_in_ = self.feature_names_in_
-            tree._learn(X[mine], codes[mine], settings, source, tools)
+            own = _half_of_the_columns(tools, X.shape[1], source) if shared else tools
+            tree._learn(X[mine], codes[mine], settings, source, own)
             self.estimators_.append(tree)
-        # Nobody is in two trees: what one of them costs is what all cost.
-        self.ledger_ = self.estimators_[0].ledger_
-        self.privacy_ = self.estimators_[0].privacy_
+        if settings.rho is None:
+            # Nobody is in two trees: what one of them costs is what all cost.
+            self.ledger_ = self.estimators_[0].ledger_
+            self.privacy_ = self.estimators_[0].privacy_
+            return self
+        accountant = Accountant(settings.rho * n_trees, unit="rho")
+        self.ledger_ = []
+        for i, tree in enumerate(self.estimators_):
+            accountant.spend(settings.rho, f"tree {i + 1}", "everything above")
+            self.ledger_ += [
+                line | {"what": f"tree {i + 1}: {line['what']}"} for line in tree.ledger_
+            ]
+        self.privacy_ = guarantee(self, accountant, settings.delta)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -132,7 +179,10 @@ random_state
         check_is_fitted(self)
         trees: tuple[Tree, ...] = tuple(tree.to_model() for tree in self.estimators_)
         made = trees[0].provenance
-        settings = {"n_estimators": len(trees), **made.settings}
+        settings = {
+            "n_estimators": len(trees), "accounting": self.accounting, "delta": self.delta,
+            **made.settings,
+        }  # fmt: skip
         made = replace(made, estimator=type(self).__name__, settings=settings)
         return Forest(trees, bagging=Bagging("unknown"), provenance=made)
 
@@ -140,3 +190,21 @@ random_state
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _half_of_the_columns(tools: Tools, n_columns: int, source: Randomness) -> Tools:
+    """`tools` that offer splits on half of the columns, drawn by lot: trees should differ."""
+    order = list(range(n_columns))
+    kept = (n_columns + 1) // 2
+    for i in range(kept):
+        j = i + source.randrange(n_columns - i)
+        order[i], order[j] = order[j], order[i]
+    drawn = order[:kept]
+
+    def offer(candidates: Candidates, holds: npt.NDArray[np.bool_]) -> Candidates:
+        offered = tools.offer(candidates, holds)
+        mine = offered.first[np.isin(offered.literals.column[offered.first], drawn)]
+        # A column may have nowhere to be cut; a tree without any choice would be no tree.
+        return Candidates(offered.literals, mine, mine) if len(mine) else offered
+
+    return replace(tools, offer=offer)

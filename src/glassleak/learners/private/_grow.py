@@ -42,13 +42,13 @@ class Grown:
         Conditions of each rule before the default one.
     counts : (rules, classes) int array
         Noisy counts, the default rule's last; they may be negative.
-    scale : Fraction
-        Of the discrete Laplace noise.
+    scale : float
+        Of the noise.
     """
 
     rules: list[list[int]]
     counts: IntArray
-    scale: Fraction
+    scale: float
 
 
 def grow(
@@ -83,7 +83,7 @@ def grow(
     alive = [np.ones(len(table), dtype=bool) for table in tables]
     rules: list[list[int]] = []
     for step, part in enumerate(for_rules):
-        epsilon = accountant.spend(part, f"rule {step + 1}", "permute-and-flip")
+        epsilon = accountant.spend(part, f"rule {step + 1}", tools.choice_name)
         captured = captured_counts(
             [table[left] for table, left in zip(tables, alive, strict=True)], candidates
         )
@@ -93,11 +93,10 @@ def grow(
         rules.append(chosen)
         for table, left in zip(tables, alive, strict=True):
             left &= ~table[:, chosen].all(axis=1)
-    epsilon = accountant.spend(for_counts, "counts of all rules", "discrete Laplace")
+    epsilon = accountant.spend(for_counts, "counts of all rules", tools.noise_name)
     exact = _captured_by(tables, rules)
-    scale = 1 / epsilon
-    noise = tools.noise((len(exact), n_classes), scale, source)
-    return Grown(rules, exact + noise, scale)
+    noise = tools.noise((len(exact), n_classes), epsilon, source)
+    return Grown(rules, exact + noise, tools.scale(epsilon))
 
 
 def parts(budget: Fraction, length: int) -> list[Fraction]:
@@ -115,6 +114,10 @@ def captured_counts(tables: list[npt.NDArray[np.float64]], candidates: Candidate
 
     Products of zeros and ones in float64: exact up to 2**53 people.
     """
+    if candidates.first is candidates.second:
+        return np.stack(
+            [np.rint(table.sum(axis=0)).astype(np.int64)[candidates.first] for table in tables]
+        )
     return np.stack(
         [
             np.rint((table.T @ table)[candidates.first, candidates.second]).astype(np.int64)

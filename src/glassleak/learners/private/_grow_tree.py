@@ -32,13 +32,13 @@ class GrownTree:
         Of every inner node: people for whom it holds go right.
     counts : (nodes, classes) int array
         Noisy at the leaves; sums of their leaves at inner nodes.
-    scale : Fraction
+    scale : float
         Of the noise at the leaves.
     """
 
     literal: list[int]
     counts: IntArray
-    scale: Fraction
+    scale: float
 
 
 def grow_tree(
@@ -65,7 +65,7 @@ def grow_tree(
     chosen: list[int] = []
     for level in range(depth):
         epsilon = accountant.spend(
-            (budget - for_counts) / depth, f"splits at depth {level}", "permute-and-flip"
+            (budget - for_counts) / depth, f"splits at depth {level}", tools.choice_name
         )
         first = 2**level - 1
         for node in range(first, 2 * first + 1):
@@ -77,13 +77,12 @@ def grow_tree(
         for table, at in zip(tables, place, strict=True):
             literal = np.array(chosen, dtype=np.int64)[at]
             at[:] = 2 * at + 1 + table[np.arange(len(table)), literal].astype(np.int64)
-    epsilon = accountant.spend(for_counts, "counts of all leaves", "discrete Laplace")
-    scale = 1 / epsilon
+    epsilon = accountant.spend(for_counts, "counts of all leaves", tools.noise_name)
     n_nodes = 2 ** (depth + 1) - 1
     counts = np.zeros((n_nodes, n_classes), dtype=np.int64)
     for c, at in enumerate(place):
         counts[:, c] = np.bincount(at, minlength=n_nodes)
-    counts[2**depth - 1 :] += tools.noise((2**depth, n_classes), scale, source)
+    counts[2**depth - 1 :] += tools.noise((2**depth, n_classes), epsilon, source)
     for node in range(2**depth - 2, -1, -1):
         counts[node] = counts[2 * node + 1] + counts[2 * node + 2]
-    return GrownTree(chosen, counts, scale)
+    return GrownTree(chosen, counts, tools.scale(epsilon))

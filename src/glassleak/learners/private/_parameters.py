@@ -16,6 +16,7 @@ import numpy.typing as npt
 from glassleak.learners._support import whole_number
 from glassleak.learners.private._accountant import Accountant
 from glassleak.learners.private._exact import Randomness, secure_randomness
+from glassleak.learners.private._zcdp import epsilon_of
 from glassleak.models import Provenance
 
 NEIGHBOURS = "tables that differ by one person added or removed"
@@ -55,7 +56,7 @@ def declared(
     return classes, np.searchsorted(classes, found)[codes].astype(np.int64)
 
 
-def guarantee(learner: Any, accountant: Accountant) -> dict[str, Any]:
+def guarantee(learner: Any, accountant: Accountant, delta: float = 0.0) -> dict[str, Any]:
     """What is promised, against what, and what must be true for it."""
     assumptions = ["names and bounds of the columns are public"]
     if learner.schema is None and learner.thresholds is None:
@@ -68,9 +69,14 @@ def guarantee(learner: Any, accountant: Accountant) -> dict[str, Any]:
         assumptions.append(
             "random_state stays secret and cannot be guessed (otherwise there is no protection)"
         )
+    spent = float(accountant.spent)
+    if accountant.unit == "rho":
+        assumptions.append("with probability delta nothing is promised")
+        cost = {"epsilon": epsilon_of(spent, delta), "delta": delta, "rho": spent}
+    else:
+        cost = {"epsilon": spent, "delta": 0.0}
     return {
-        "epsilon": float(accountant.spent),
-        "delta": 0.0,
+        **cost,
         "neighbours": NEIGHBOURS,
         "certified": learner.random_state is None,
         "assumptions": assumptions,

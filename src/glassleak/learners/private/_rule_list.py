@@ -166,7 +166,7 @@ class PrivateRuleListClassifier(Unseeded, BaseRuleList):
         self.conditions_ = [*(literals.intervals(rule) for rule in grown.rules), []]
         self.version_ = __version__
         self.counts_ = grown.counts
-        self.noise_scale_ = float(grown.scale)
+        self.noise_scale_ = grown.scale
         self.predictions_ = self.counts_.argmax(axis=1).astype(np.int64)
         self.ledger_ = accountant.lines()
         self.privacy_ = guarantee(self, accountant)

@@ -55,3 +55,19 @@ def permute_and_flip(
         if bernoulli_exp(rate * (costs[order[i]] - best), source):
             return order[i]
     raise AssertionError("the best candidate is always accepted")
+
+
+def exponential_choice(
+    costs: Sequence[int] | Sequence[Fraction], slope: Fraction, source: Randomness
+) -> int:
+    """A position with probability proportional to ``exp(-slope * cost)``, exactly.
+
+    Candidates are drawn evenly and accepted by their distance from the best.
+    """
+    if not costs:
+        raise ValueError("no candidates to choose from")
+    best = min(costs)
+    while True:
+        i = source.randrange(len(costs))
+        if bernoulli_exp(slope * (costs[i] - best), source):
+            return i

@@ -46,6 +46,9 @@ class TreeSettings:
     criterion: Criterion
     counts_share: Fraction
     n_thresholds: int
+    # Where accesses are counted in rho: what may be spent, and the delta that goes with it.
+    rho: Fraction | None = None
+    delta: float = 0.0
 
 
 class PrivateTreeClassifier(Unseeded, BaseTree):
@@ -66,12 +69,15 @@ class PrivateTreeClassifier(Unseeded, BaseTree):
     ----------
     counts_ : (nodes, classes) array
         Noisy; inner nodes hold the sums of their leaves.
+    noise_ : str
+        "discrete Laplace", or "discrete Gaussian" in forests with ``accounting="zcdp"``.
     noise_scale_ : float
-        Of the noise at the leaves.
+        Scale of the noise at the leaves; of Gaussian noise the standard deviation.
     ledger_, privacy_
         As in `PrivateRuleListClassifier`.
     """
 
+    noise_: str
     noise_scale_: float
     ledger_: list[dict[str, Any]]
     privacy_: dict[str, Any]
@@ -133,7 +139,11 @@ class PrivateTreeClassifier(Unseeded, BaseTree):
         source: Randomness,
         tools: Tools = HONEST,
     ) -> Self:
-        accountant = Accountant(settings.epsilon)
+        accountant = (
+            Accountant(settings.epsilon)
+            if settings.rho is None
+            else Accountant(settings.rho, unit="rho")
+        )
         literals = public_literals(
             self._names(), self.schema, self.thresholds, settings.n_thresholds
         )
@@ -149,10 +159,11 @@ class PrivateTreeClassifier(Unseeded, BaseTree):
         self.left_ = np.append(2 * np.arange(inner, dtype=np.int32) + 1, leaves)
         self.right_ = np.append(2 * np.arange(inner, dtype=np.int32) + 2, leaves)
         self.counts_ = grown.counts
-        self.noise_scale_ = float(grown.scale)
+        self.noise_scale_ = grown.scale
+        self.noise_ = tools.noise_name
         self.ledger_ = accountant.lines()
         self.version_ = __version__
-        self.privacy_ = guarantee(self, accountant)
+        self.privacy_ = guarantee(self, accountant, settings.delta)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -165,6 +176,4 @@ class PrivateTreeClassifier(Unseeded, BaseTree):
         return without_seed(super()._provenance())
 
     def _published_counts(self) -> Counts:
-        return Noisy(
-            np.asarray(self.counts_, dtype=np.float64), self.noise_scale_, "discrete Laplace"
-        )
+        return Noisy(np.asarray(self.counts_, dtype=np.float64), self.noise_scale_, self.noise_)

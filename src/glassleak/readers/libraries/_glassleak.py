@@ -34,7 +34,8 @@ from glassleak.readers.libraries._typed import exact_or_removed, integer, locate
 _SETTINGS = ("max_length", "min_support", "max_width", "negations", "criterion", "support_of",
              "protect_default", "regularization", "tie_break", "tolerance", "max_depth",
              "n_thresholds", "budget_seconds", "memory_mb", "solver", "epsilon",
-             "counts_share")  # fmt: skip
+             "counts_share", "n_estimators", "accounting", "delta")  # fmt: skip
+_NOISES = ("discrete Laplace", "discrete Gaussian")
 
 
 def read_rule_list(state: State, limits: Limits) -> RuleList:
@@ -113,7 +114,10 @@ def _counts(state: State, counts: npt.NDArray[Any]) -> Counts:
         return exact_or_removed(counts)
     if type(scale) not in (int, float) or not (math.isfinite(scale) and scale > 0):
         raise MalformedModelError(f"{shown(scale)} is no scale of noise", "noise_scale_")
-    return Noisy(counts.astype(np.float64), float(scale), "discrete Laplace")
+    name = state.get("noise_", _NOISES[0])
+    if not isinstance(name, str) or name not in _NOISES:
+        raise MalformedModelError(f"{shown(name)} is no noise these learners draw", "noise_")
+    return Noisy(counts.astype(np.float64), float(scale), name)
 
 
 def _condition(entry: Any, place: str) -> Condition:

@@ -8,9 +8,9 @@ apart are good, and all but one column do.  Whole fits of the learner itself are
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -39,29 +39,40 @@ class Case:
     ----------
     name : str
     claim : float
-        The epsilon it claims.
+        The epsilon it claims, or the rho.
     here, there : callables
         One draw on either table, given a source of randomness.
+    unit : "epsilon" or "rho"
     """
 
     name: str
     claim: float
     here: Callable[[Randomness], Hashable]
     there: Callable[[Randomness], Hashable]
+    unit: Literal["epsilon", "rho"] = "epsilon"
 
 
-def cases_of(estimator: Any, *, tools: Tools = HONEST, one_choice: bool = False) -> list[Case]:
+def tools_of(estimator: Any) -> Tools:
+    """What the estimator draws with when nobody has broken it."""
+    tools: Tools = estimator._tools() if hasattr(estimator, "_tools") else HONEST
+    return tools
+
+
+def cases_of(estimator: Any, *, tools: Tools | None = None, one_choice: bool = False) -> list[Case]:
     """What a private rule list, tree or forest publishes, part by part and as a whole.
 
     Parameters
     ----------
     estimator : PrivateRuleListClassifier, PrivateTreeClassifier or PrivateForestClassifier
         Fitted or not; only its parameters matter.
-    tools : Tools
-        What it draws with; other than the default for learners broken on purpose.
+    tools : Tools, optional
+        What it draws with; other than its own for learners broken on purpose.
     one_choice : bool
         Let it choose one rule or split only, whatever its length or depth.
     """
+    tools = tools or tools_of(estimator)
+    if getattr(estimator, "accounting", "pure") == "zcdp":
+        return _concentrated_cases(estimator, tools, one_choice)
     epsilon = float(estimator.epsilon)
     name = "max_length" if hasattr(estimator, "max_length") else "max_depth"
     choices = int(getattr(estimator, name))
@@ -80,6 +91,38 @@ def cases_of(estimator: Any, *, tools: Tools = HONEST, one_choice: bool = False)
             _case(ALL, epsilon, estimator, _everything, tools, size),
         ]
     return cases
+
+
+def _concentrated_cases(estimator: Any, tools: Tools, one_choice: bool) -> list[Case]:
+    """All trees together, since everybody is in all of them."""
+    trees, share = int(estimator.n_estimators), float(estimator.counts_share)
+    rho = float(estimator._settings().rho) * trees
+    depth = int(estimator.max_depth)
+    cases = [_case(COUNTS, rho, estimator, _sum_of_counts, tools, {"max_depth": 0})]
+    if depth > 0:
+        size = {"max_depth": 1 if one_choice else depth}
+        cases += [
+            _case(RULES, rho * (1 - share), estimator, _choices, tools, size),
+            _case(ALL, rho, estimator, _choices_and_counts, tools, size),
+        ]
+    return [replace(case, unit="rho") for case in cases]
+
+
+def _sum_of_counts(forest: Any) -> Hashable:
+    """People of the stranger's class where the stranger falls, in all trees, in coarse steps."""
+    trees = forest.estimators_
+    told = sum(int(tree.counts_[_place(tree)][1]) for tree in trees)
+    step = max(1.0, trees[0].noise_scale_ * len(trees) ** 0.5 / 2)
+    return int(np.clip(round(told / step), -8, 8))
+
+
+def _choices(forest: Any) -> Hashable:
+    """How many trees ask first what tells the stranger apart."""
+    return sum(_rules(tree)[0] == "apart" for tree in forest.estimators_)
+
+
+def _choices_and_counts(forest: Any) -> Hashable:
+    return _choices(forest), _sum_of_counts(forest)
 
 
 def _case(
@@ -109,11 +152,13 @@ def _draw(
 ) -> Hashable:
     model._learn(table, labels, settings, source, tools)
     members = getattr(model, "estimators_", None)
+    if look in (_sum_of_counts, _choices, _choices_and_counts):
+        return look(model)
     # The trees of a forest are alike, so their order says nothing.
     return look(model) if members is None else tuple(sorted(map(look, members), key=repr))
 
 
-def _rules(model: Any) -> Hashable:
+def _rules(model: Any) -> tuple[str, ...]:
     """What each choice does to the stranger and to the others, in order."""
     if hasattr(model, "conditions_"):
         return tuple(_kind(rule) for rule in model.conditions_[:-1])

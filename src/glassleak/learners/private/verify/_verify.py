@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from glassleak.learners.private._exact import Randomness, secure_randomness
-from glassleak.learners.private.verify._bound import Bound, epsilon_bound
+from glassleak.learners.private.verify._bound import Bound, epsilon_bound, rho_bound
 from glassleak.learners.private.verify._cases import Case
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -27,6 +27,8 @@ class Verdict:
     refuted : bool
         The draws prove more leakage than was claimed.
     seconds : float
+    unit : "epsilon" or "rho"
+        Of the claim and of the bound.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Verdict:
     bound: Bound
     refuted: bool
     seconds: float
+    unit: str = "epsilon"
 
 
 def verify(
@@ -66,8 +69,10 @@ def verify(
             source = random.Random(seed + i)  # noqa: S311
         here = [case.here(source) for _ in range(draws)]
         there = [case.there(source) for _ in range(draws)]
-        bound = epsilon_bound(here, there, confidence)
+        judge = epsilon_bound if case.unit == "epsilon" else rho_bound
+        bound = judge(here, there, confidence)
         seconds = time.perf_counter() - started
-        verdicts.append(Verdict(case.name, case.claim, bound, bound.epsilon > case.claim, seconds))
+        refuted = bound.epsilon > case.claim
+        verdicts.append(Verdict(case.name, case.claim, bound, refuted, seconds, case.unit))
     tell("done", 1.0)
     return verdicts
