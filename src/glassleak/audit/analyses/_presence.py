@@ -7,6 +7,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding
+from glassleak.audit.analyses._inferred import widened
 from glassleak.audit.analyses._silent import grown_until_pure
 from glassleak.counting import decimal_text
 from glassleak.errors import (
@@ -48,7 +49,7 @@ def _run(subject: Subject) -> AnalysisResult:
     schema = subject.schema
     assumptions: tuple[str, ...] = (_AS_TRAINED,)
     if schema is None:
-        schema = Schema.infer(model.split_evidence())
+        schema = widened(Schema.infer(model.split_evidence()))
         assumptions = (*assumptions, _INFERRED)
     try:
         found = presence(model, schema, subject.deadline)

@@ -7,6 +7,7 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._finding import AnalysisResult, Effect, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._inferred import schema_for
 from glassleak.audit.analyses._privacy import covered_by_privacy
 from glassleak.audit.analyses._reconstruction_exhibits import exhibits_of
 from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
@@ -19,10 +20,6 @@ from glassleak.reconstruction import (
 )
 from glassleak.schema import Schema
 
-_INFERRED = (
-    "which profiles are possible was inferred from the model alone (give a schema to be sure); "
-    "where in doubt more were taken to be possible"
-)
 _REMEDY = (
     "Publish without counts, with far fewer or larger leaves and fewer trees, or train a "
     "differentially private model."
@@ -39,11 +36,7 @@ def _run(subject: Subject) -> AnalysisResult:
     model = subject.model
     if model is None:
         return AnalysisResult("not assessed", reason=str(subject.opened.problem))
-    assumptions: tuple[str, ...] = ()
-    schema = subject.schema
-    if schema is None:
-        schema = Schema.infer(model.split_evidence())
-        assumptions = (_INFERRED,)
+    schema, assumptions = schema_for(subject, model)
     try:
         found = reconstruct(
             model, schema, budget_seconds=max(1.0, subject.remaining()), seed=subject.seed

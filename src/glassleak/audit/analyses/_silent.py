@@ -16,17 +16,14 @@ import numpy as np
 from glassleak.audit._analysis import Subject
 from glassleak.audit._finding import AnalysisResult, Finding
 from glassleak.audit._policy import Policy
+from glassleak.audit.analyses._inferred import schema_for
 from glassleak.errors import GlassleakError
 from glassleak.models import Exact, Forest, Model, MultiwayTree, RuleList, Tree, node_depths
-from glassleak.schema import Attribute, Numeric, Ordinal, Schema
+from glassleak.schema import Schema
 from glassleak.uncertainty import uncertainty
 
 _SHARE = 0.3
 _OCCUPIED = "every leaf or rule was reached by at least one training row"
-_INFERRED = (
-    "which profiles are possible was inferred from the model alone; where there was doubt, more "
-    "were taken to be possible"
-)
 _GROWN = {
     "max_depth": (None,),
     "min_samples_leaf": (1,),
@@ -39,10 +36,8 @@ _GROWN = {
 
 def silent(subject: Subject, model: Model, why: str) -> AnalysisResult:
     """The answer about group sizes where none is published."""
-    schema, assumptions = subject.schema, [_OCCUPIED]
-    if schema is None:
-        schema = _widened(Schema.infer(model.split_evidence()))
-        assumptions.append(_INFERRED)
+    schema, inferred = schema_for(subject, model)
+    assumptions = [_OCCUPIED, *inferred]
     deadline = time.monotonic() + max(1.0, _SHARE * subject.remaining())
     endless = [a.name for a in schema if a.size is None]
     if endless:
@@ -64,20 +59,6 @@ def silent(subject: Subject, model: Model, why: str) -> AnalysisResult:
         reason=reason,
         assumptions=tuple(assumptions),
     )
-
-
-def _widened(schema: Schema) -> Schema:
-    """Room beyond the outermost thresholds, where a model does not show how far values go."""
-    wide: list[Attribute] = []
-    for attribute in schema:
-        if isinstance(attribute, Ordinal):
-            wide.append(replace(attribute, low=attribute.low - 2, high=attribute.high + 2))
-        elif isinstance(attribute, Numeric) and attribute.resolution is not None:
-            room = 2 * attribute.resolution
-            wide.append(replace(attribute, low=attribute.low - room, high=attribute.high + room))
-        else:
-            wide.append(attribute)
-    return Schema(wide)
 
 
 def _n_leaves(model: Model) -> int:
