@@ -16,6 +16,7 @@ from benchmarks import (
     reconstruction,
     replayed,
     rule_lists,
+    sanitise,
     shallow,
     values,
 )
@@ -32,6 +33,7 @@ BENCHMARKS = (
     reconstruction,
     replayed,
     rule_lists,
+    sanitise,
     shallow,
     values,
 )
