@@ -135,29 +135,34 @@ random_state
         tools = tools or self._tools()
         n_trees, own_parameters = int(self.n_estimators), self._of_trees()
         self.estimators_ = []
-        shared = settings.rho is not None
-        everybody = np.ones((n_trees, len(X)), dtype=bool)
-        for mine in everybody if shared else tools.assign(len(X), n_trees, source):
+        together = None if settings.rho is None else Accountant(settings.rho * n_trees, unit="rho")
+        members = (
+            tools.assign(len(X), n_trees, source)
+            if together is None
+            else np.ones((n_trees, len(X)), dtype=bool)
+        )
+        for i, mine in enumerate(members):
             tree = PrivateTreeClassifier(**own_parameters)
             tree.classes_, tree.n_features_in_ = self.classes_, X.shape[1]
             if hasattr(self, "feature_names_in_"):
                 tree.feature_names_in_ = self.feature_names_in_
-            own = _half_of_the_columns(tools, X.shape[1], source) if shared else tools
+            own = tools
+            if together is not None and settings.rho is not None:
+                together.spend(settings.rho, f"tree {i + 1}", "all its choices and counts")
+                own = _half_of_the_columns(tools, X.shape[1], source)
             tree._learn(X[mine], codes[mine], settings, source, own)
             self.estimators_.append(tree)
-        if settings.rho is None:
+        if together is None:
             # Nobody is in two trees: what one of them costs is what all cost.
             self.ledger_ = self.estimators_[0].ledger_
             self.privacy_ = self.estimators_[0].privacy_
             return self
-        accountant = Accountant(settings.rho * n_trees, unit="rho")
-        self.ledger_ = []
-        for i, tree in enumerate(self.estimators_):
-            accountant.spend(settings.rho, f"tree {i + 1}", "everything above")
-            self.ledger_ += [
-                line | {"what": f"tree {i + 1}: {line['what']}"} for line in tree.ledger_
-            ]
-        self.privacy_ = guarantee(self, accountant, settings.delta)
+        self.ledger_ = [
+            line | {"what": f"tree {i + 1}: {line['what']}"}
+            for i, tree in enumerate(self.estimators_)
+            for line in tree.ledger_
+        ]
+        self.privacy_ = guarantee(self, together, settings.delta)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
