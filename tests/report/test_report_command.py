@@ -66,6 +66,13 @@ def test_redaction_from_the_command_line(record: Path, tmp_path: Path) -> None:
     assert PERSON not in page.read_text(encoding="utf-8")
 
 
+def test_redaction_without_a_page_is_refused(model: Path, tmp_path: Path, capsys: Any) -> None:
+    kept = tmp_path / "record.json"
+    assert main(["audit", str(model), "--json", str(kept), "--redact"]) == 2
+    assert "records keep all values" in capsys.readouterr().err
+    assert not kept.exists()
+
+
 def test_the_page_goes_to_standard_output(record: Path, capsys: Any) -> None:
     assert main(["report", str(record)]) == 0
     assert parse(capsys.readouterr().out).every("h1")[0].text() == "model.skops"

@@ -102,7 +102,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "FILE, one page per model and a summary)",
     )  # fmt: skip
     parser.add_argument(
-        "--redact", action="store_true", help="leave values of reconstructed rows out of that page"
+        "--redact",
+        action="store_true",
+        help="leave values of reconstructed rows out of that page (JSON keeps them)",
     )
     parser.add_argument(
         "--sacro", metavar="FILE", help="write results in the layout of SACRO-ML's attack reports"
@@ -166,6 +168,9 @@ def _add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, show, save; the verdict decides the exit code."""
+    if arguments.redact and arguments.html is None:
+        # Nobody should believe that the JSON record has been redacted.
+        raise AuditError("--redact is for the page that --html writes; records keep all values")
     if Path(arguments.model).is_dir():
         return run_folder(arguments, _policy(arguments))
     _refuse(arguments, _FOLDER_ONLY, "is for folders of models")
