@@ -61,6 +61,34 @@ def test_claims_that_do_not_hold_together(
     assert words in claim(audit).detail
 
 
+def shared(delta: Any = 1e-6, deviation: float = 24.8, trees: int = 12) -> Any:
+    """A forest with everybody in every tree."""
+    noise = Noisy(np.full((3, 2), 40.0), deviation, "discrete Gaussian")
+    settings = {"epsilon": 1.0, "accounting": "zcdp"} | ({} if delta is None else {"delta": delta})
+    return forest(
+        *(stump((1, 1), (1, 1), counts=noise) for _ in range(trees)),
+        bagging=Bagging("unknown"), provenance=Provenance(settings=settings),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "verdict", "words"),
+    [
+        (shared(), "release", "but for a probability of 1e-06"),
+        (shared(None), "refer", "none is stated"),
+        (shared(0.01), "refer", "given away altogether"),
+        (shared(deviation=8.0), "fix", "too small for the claim"),
+        # What one tree may have, twenty together may not.
+        (shared(deviation=8.0, trees=1), "release", "fit together"),
+        (shared(deviation=1e-9), "fix", "too small for the claim"),
+    ],
+)
+def test_claims_with_a_delta(model: Any, verdict: str, words: str) -> None:
+    audit: Any = audited(model)
+    assert audit.verdict == verdict
+    assert words in claim(audit).detail
+
+
 def test_noise_in_some_trees_only_is_no_protection() -> None:
     noisy = stump((1, 1), (1, 1), counts=Noisy(np.full((3, 2), 20.0), 2.0, "laplace"))
     mixed = forest(

@@ -27,6 +27,10 @@ _VERIFY = (
 )
 
 
+# A delta near one in the number of people allows a mechanism that publishes a person outright.
+_MOST_DELTA = 1e-5
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a model says about its own privacy.
@@ -40,22 +44,58 @@ class Claim:
     mechanism : str
     everywhere : bool
         Whether all its counts carry noise.
+    delta : float
+        Probability with which nothing is promised; 0 for pure differential privacy.
+    times : int
+        How often a person is counted with noise: once per tree, where everybody is in all of them.
     """
 
     epsilon: float | None
     scale: float
     mechanism: str
     everywhere: bool
+    delta: float = 0.0
+    times: int = 1
+
+    @property
+    def gaussian(self) -> bool:
+        return "gaussian" in self.mechanism.lower()
 
     @property
     def spent_on_counts(self) -> float:
-        """One person more or less changes one count by one: what noise of this scale costs."""
-        return 1 / self.scale
+        """What noise of this scale costs when one person changes `times` counts by one.
+
+        The smallest epsilon for which Gaussian noise has this delta (Balle and Wang, 2018);
+        infinite where a delta is needed and none is stated.
+        """
+        if not self.gaussian:
+            return self.times / self.scale
+        shift = self.times**0.5 / self.scale
+        if not 0 < self.delta < 1:
+            return math.inf
+        low, high = 0.0, shift * shift / 2 + shift * math.sqrt(2 * math.log(2 / self.delta))
+        for _ in range(80):
+            middle = (low + high) / 2
+            enough = _gaussian_delta(middle, shift) <= self.delta
+            low, high = (low, middle) if enough else (middle, high)
+        return high
 
     @property
     def consistent(self) -> bool:
         """Whether the counts alone do not already cost more than the budget."""
         return self.epsilon is None or self.spent_on_counts <= self.epsilon * (1 + 1e-9)
+
+
+def _gaussian_delta(epsilon: float, shift: float) -> float:
+    """Delta of Gaussian noise of deviation 1 on a value that moves by `shift`."""
+
+    def below(x: float) -> float:
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    second = below(-shift / 2 - epsilon / shift)
+    return below(shift / 2 - epsilon / shift) - (
+        math.exp(epsilon + math.log(second)) if second else 0.0
+    )
 
 
 def claim_of(model: Model | None) -> Claim | None:
@@ -67,11 +107,18 @@ def claim_of(model: Model | None) -> Claim | None:
     if not noisy:
         return None
     least = min(noisy, key=lambda counts: counts.scale)
-    return Claim(_epsilon(model), least.scale, least.mechanism, len(noisy) == len(parts))
+    # Only a model that says so puts everybody into every tree.
+    shared = model.provenance.settings.get("accounting") == "zcdp"
+    delta = _number(model, "delta") or 0.0
+    return Claim(
+        _number(model, "epsilon"), least.scale, least.mechanism, len(noisy) == len(parts),
+        delta if shared or "gaussian" in least.mechanism.lower() else 0.0,
+        len(parts) if shared else 1,
+    )  # fmt: skip
 
 
-def _epsilon(model: Model) -> float | None:
-    stated = model.provenance.settings.get("epsilon")
+def _number(model: Model, name: str) -> float | None:
+    stated = model.provenance.settings.get(name)
     if isinstance(stated, bool) or not isinstance(stated, int | float):
         return None
     try:
@@ -92,6 +139,13 @@ def _judged(claim: Claim, policy: Policy) -> tuple[Effect, str]:
         return "refer", "Some of its counts carry noise and others do not."
     if claim.epsilon is None:
         return "refer", "The privacy budget (epsilon) is not stated, so the noise says little."
+    if claim.gaussian and not 0 < claim.delta < 1:
+        return "refer", "Gaussian noise needs a delta, and none is stated."
+    if claim.delta > _MOST_DELTA:
+        return "refer", (
+            f"With a probability of {claim.delta:g} nothing is promised: more than one person in a "
+            "hundred thousand may be given away altogether."
+        )
     if not claim.consistent:
         return "fix", (
             f"The noise is too small for the claim: counts with noise of scale {claim.scale:g} "
@@ -120,13 +174,16 @@ def _run(subject: Subject) -> AnalysisResult:
         factor = math.exp(claim.epsilon) if claim.epsilon < 700 else math.inf
         meaning = (
             "If the claim is true, one person more or less in the training data makes no published "
-            f"model more than {factor:.3g} times as likely. "
+            f"model more than {factor:.3g} times as likely{_but_for(claim)}. "
         )
     evidence: dict[str, Any] = {
         "epsilon": claim.epsilon,
+        "delta": claim.delta,
         "noise_scale": claim.scale,
         "mechanism": claim.mechanism,
-        "epsilon_of_the_counts_alone": claim.spent_on_counts,
+        "epsilon_of_the_counts_alone": (
+            claim.spent_on_counts if math.isfinite(claim.spent_on_counts) else None
+        ),
         "consistent": claim.consistent,
         "threshold": subject.policy.max_epsilon,
         "verified": False,
@@ -140,6 +197,10 @@ def _run(subject: Subject) -> AnalysisResult:
         evidence,
     )
     return AnalysisResult("done", (finding,), assumptions=(_ASSUMED,) if effect == "note" else ())
+
+
+def _but_for(claim: Claim) -> str:
+    return f", but for a probability of {claim.delta:g}" if claim.delta else ""
 
 
 def _remedy(effect: Effect) -> str:
