@@ -49,7 +49,7 @@ test-oldest:  ## reader tests under scikit-learn 1.8
 test-browser: $(VENV)/installed-dev  ## open reports in a real Chromium (must be installed)
 	@command -v "$${CHROMIUM:-chromium}" >/dev/null || { echo "no Chromium found: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
 	@$(PIP) install --no-deps 'axe-playwright-python>=0.1.8'
-	@$(BIN)/python -m pytest -q -p no:cacheprovider tests/report/browser
+	@GLASSLEAK_BROWSER=required $(BIN)/python -m pytest -q -p no:cacheprovider tests/report/browser
 
 bench: $(VENV)/installed-dev  ## run every benchmark; results go to benchmarks/results
 	@$(BIN)/python -m benchmarks all
