@@ -24,6 +24,7 @@ from glassleak.sanitise._nodes import Nodes, majorities, merged, rounded, take_a
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._parts import Removed
 from glassleak.sanitise._result import Sanitised, result
+from glassleak.sanitise._strip import PACKAGES, strip_rows
 from glassleak.schema import Schema
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
@@ -52,7 +53,8 @@ def sanitise(
     estimator : fitted scikit-learn model
         Decision trees, random forests, extra trees, bags of trees, gradient boosting, rule lists
         and trees of `glassleak.learners`, and pipelines that end in one.  A finished search gives
-        a copy of its best model.
+        a copy of its best model.  Of models of imodels and STreeD only the training rows they
+        retain are taken out.
     keep : iterable of str
         Methods whose answers must stay: ``("predict",)``, or ``("predict", "predict_proba")``;
         with ``"apply"`` or ``"decision_path"`` leaves that say the same are not merged.
@@ -117,6 +119,8 @@ def sanitised(estimator: Any, options: Options | None = None) -> Sanitised:
         from glassleak.sanitise._own import clean_learner
 
         return clean_learner(estimator, options)
+    if package in PACKAGES:
+        return strip_rows(estimator, options)
     if package != "sklearn":
         raise UnsupportedModelError(f"a {kind.__module__}.{kind.__name__} is not sanitised")
     if kind.__name__ in _SEARCHES:
