@@ -40,6 +40,9 @@ class Rows:
         self.node = g.node.copy()
         self.counts = np.zeros(max(1, g.n_counts), dtype=np.int32)
         self.excess = -g.target.astype(np.int32)
+        # Rows of each class per level: what is common in a class is likely for its rows.
+        self.common = np.zeros((g.target.shape[1], int(g.starts[-1])), dtype=np.int32)
+        np.add.at(self.common, (self.labels[:, None], g.starts[:-1] + self.levels), 1)
         self.leaf = np.zeros((len(levels), len(g.roots)), dtype=np.int32)
         for i, row in enumerate(self.levels):
             for t, root in enumerate(g.roots):
@@ -73,7 +76,7 @@ class Rows:
         changed: int = sweep(
             order, heat, half_way, wanted, self.levels, self.labels, self.leaf, self.excess,
             self.counts, self.node, g.twice, g.goes_low, g.first, g.sizes, g.numbers, g.ordered,
-            g.starts, g.low, g.high, g.depth, self.random,
+            g.starts, g.low, g.high, g.depth, self.common, self.random,
         )  # fmt: skip
         return changed
 

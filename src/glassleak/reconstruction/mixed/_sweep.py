@@ -84,13 +84,18 @@ def _is_low(node: Any, goes_low: Any, numbers: Any, v: int, level: int) -> bool:
 
 @compiled
 def _drawn(
-    energy: Any, weight: Any, n: int, least: float, heat: float, own: int, random: Any
+    energy: Any, weight: Any, n: int, least: float, heat: float, own: int, held: Any, random: Any
 ) -> int:
-    """A level drawn with probability falling with its energy; `weight` is scratch."""
+    """A level drawn with probability falling with its energy and rising with how common it is.
+
+    `held` says how many rows of the class have each level; one more is added to every level (a
+    flat Dirichlet prior on the class's own proportions).  `weight` is scratch.
+    """
     total = 0.0
     for j in range(n):
         gap = (energy[j] - least) / heat
-        weight[j] = math.exp(-gap) if gap < 40.0 else 0.0
+        others = held[j] - 1 if j == own else held[j]
+        weight[j] = math.exp(-gap) * (others + 1.0) if gap < 40.0 else 0.0
         total += weight[j]
     mark = _uniform(random) * total
     for j in range(n):
@@ -147,7 +152,8 @@ def _leave(
 def sweep(
     order: Any, heat: float, half_way: float, wanted: Any, x: Any, labels: Any, leaf: Any,
     excess: Any, counts: Any, node: Any, twice: Any, goes_low: Any, first: Any, sizes: Any,
-    numbers: Any, ordered: Any, starts: Any, low: Any, high: Any, depth: int, random: Any,
+    numbers: Any, ordered: Any, starts: Any, low: Any, high: Any, depth: int, common: Any,
+    random: Any,
 ) -> int:  # fmt: skip
     """Draw the (row, attribute) pairs of `order` again at temperature `heat`.
 
@@ -293,7 +299,9 @@ def sweep(
                 if single[j] <= least + 1e-9 and abs(j - wanted[i, b]) < away:
                     chosen, away = j, abs(j - wanted[i, b])
         else:
-            chosen = _drawn(single, run, k, least, heat, own, random)
+            chosen = _drawn(
+                single, run, k, least, heat, own, common[label, starts[b] : starts[b] + k], random
+            )
         if chosen == own:
             continue
         changed += 1
@@ -308,6 +316,8 @@ def sweep(
                 )
                 row[b] = own
         row[b] = chosen
+        common[label, starts[b] + own] -= 1
+        common[label, starts[b] + chosen] += 1
     return changed
 
 
