@@ -68,15 +68,30 @@ def _values(model: Any, table: Any) -> Any:
 
 
 def _shares_of(model: Tree | RuleList | MultiwayTree, values: Any) -> FloatArray:
-    if isinstance(model.counts, Missing):
-        raise UnsupportedModelError(
-            f"class counts are needed, and are not published: {model.counts.reason}"
-        )
-    counts = np.maximum(np.asarray(model.counts.values, dtype=np.float64), 0)
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.divide(counts, totals, where=totals > 0,
-                       out=np.full_like(counts, 1 / counts.shape[1]))  # fmt: skip
+    shares = _published_shares(model)
     where = np.asarray(model.apply(values))
     # A level nobody in the training set had leads nowhere: the model says nothing.
-    found: FloatArray = np.where(where[:, None] >= 0, shares[where], 1 / counts.shape[1])
+    found: FloatArray = np.where(where[:, None] >= 0, shares[where], 1 / shares.shape[1])
     return found
+
+
+def _published_shares(model: Tree | RuleList | MultiwayTree) -> FloatArray:
+    """Class shares of every node or rule, from whatever is published."""
+    if not isinstance(model.counts, Missing):
+        counts = np.maximum(np.asarray(model.counts.values, dtype=np.float64), 0)
+        totals = counts.sum(axis=1, keepdims=True)
+        found: FloatArray = np.divide(counts, totals, where=totals > 0,
+                                      out=np.full_like(counts, 1 / counts.shape[1]))  # fmt: skip
+        return found
+    if isinstance(model, Tree) and model.shares is not None:
+        return np.asarray(model.shares, dtype=np.float64)
+    if isinstance(model, RuleList):  # says its class, and is as sure as one can be
+        n_classes = len(model.classes)
+        shares = np.full((len(model), n_classes), 1 / n_classes)
+        for i, rule in enumerate(model.rules):
+            if rule.prediction is not None:
+                shares[i] = np.eye(n_classes)[model.classes.index(rule.prediction)]
+        return shares
+    raise UnsupportedModelError(
+        f"class counts or shares are needed, and are not published: {model.counts.reason}"
+    )

@@ -14,7 +14,7 @@ from glassleak.audit._policy import Policy
 from glassleak.audit.analyses._tables import TableError, class_column, labels_of, model_table
 from glassleak.errors import GlassleakError
 from glassleak.membership import Attack, Vulnerability, vulnerability
-from glassleak.models import Forest, Missing, Model
+from glassleak.models import Forest, Missing, Model, RuleList, Tree
 
 _NO_DATA = (
     "needs the training data and a hold-out: people from the same population who were not in it"
@@ -77,7 +77,11 @@ def _silent(model: Model) -> bool:
     if isinstance(model, Forest) and model.aggregation == "sum":
         return True
     parts = model.trees if isinstance(model, Forest) else (model,)
-    return any(isinstance(part.counts, Missing) for part in parts)
+    return any(
+        isinstance(part.counts, Missing)
+        and not (isinstance(part, RuleList) or (isinstance(part, Tree) and part.shares is not None))
+        for part in parts
+    )
 
 
 def _other_size(model: Model, data: pd.DataFrame) -> list[str]:

@@ -70,7 +70,7 @@ class Claim:
         """
         if not self.gaussian:
             return self.times / self.scale
-        shift = self.times**0.5 / self.scale
+        shift = math.sqrt(self.times) / self.scale
         if not 0 < self.delta < 1:
             return math.inf
         low, high = 0.0, shift * shift / 2 + shift * math.sqrt(2 * math.log(2 / self.delta))
