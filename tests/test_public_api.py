@@ -17,7 +17,7 @@ import glassleak as gl
 HEAVY = ("sklearn", "skops", "imodels", "lightgbm", "xgboost", "joblib", "ortools", "matplotlib")
 PACKAGES = ("glassleak", "glassleak.audit", "glassleak.datasets", "glassleak.errors",
             "glassleak.models", "glassleak.readers", "glassleak.report",
-            "glassleak.sanitise", "glassleak.schema", "glassleak.counting",
+            "glassleak.compare", "glassleak.sanitise", "glassleak.schema", "glassleak.counting",
             "glassleak.uncertainty")  # fmt: skip
 PROMISED = ("Binary", "Bins", "Categorical", "Forest", "GlassleakError", "Limits", "Numeric",
             "Ordinal", "Policy", "RuleList", "Schema", "Tree", "__version__", "audit",

@@ -27,6 +27,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -428,6 +429,14 @@ def test_pipelines_and_searches() -> None:
     best = gl.sanitise(search)
     assert isinstance(best, DecisionTreeClassifier)
     assert np.array_equal(search.predict(X), best.predict(X))
+
+
+def test_trees_in_a_step_before_the_last_are_not_overlooked() -> None:
+    X, y = table(8)
+    chosen = SelectFromModel(RandomForestClassifier(3, random_state=0))
+    pipe = make_pipeline(chosen, DecisionTreeClassifier()).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="trees of its own"):
+        gl.sanitise(pipe)
 
 
 def test_a_template_that_had_been_fitted_stays_behind() -> None:

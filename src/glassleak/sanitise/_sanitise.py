@@ -24,7 +24,7 @@ from glassleak.sanitise._nodes import Nodes, majorities, merged, rounded, take_a
 from glassleak.sanitise._options import Options
 from glassleak.sanitise._parts import Removed
 from glassleak.sanitise._result import Sanitised, result
-from glassleak.sanitise._strip import PACKAGES, strip_rows
+from glassleak.sanitise._strip import PACKAGES, parts_of, strip_rows
 from glassleak.schema import Schema
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
@@ -201,6 +201,14 @@ def _pipeline(pipeline: Any, options: Options) -> Sanitised:
     """Only the last step is rewritten; what steps before it keep is what they work with."""
     steps = list(pipeline.steps)
     name, last = steps[-1]
+    for step, held in steps[:-1]:
+        if any("tree_" in vars(part) or "_predictors" in vars(part) for part in parts_of(held)):
+            # Choosing columns by importance, say, computes it anew from the counts.
+            raise UnsupportedModelError(
+                "holds trees of its own, with their counts, and needs them; put what it computes "
+                "(the columns it chose) in its place",
+                f"Pipeline.steps[{step!r}]",
+            )
     inner = sanitised(last, options)
     made = copy.copy(pipeline)
     # The folder of a cache is of use in training only, and often names somebody's account.

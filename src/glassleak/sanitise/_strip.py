@@ -71,7 +71,7 @@ def _clear(model: Any, artefact: Artefact, removed: Removed) -> None:
     attribute = steps[names[-1]][1]
     if getattr(owner, attribute, None) is None:
         raise UnsupportedModelError(f"cannot be cleared ({artefact.kind})", artefact.where)
-    for part in _parts(model):
+    for part in parts_of(model):
         if type(part) is type(owner) and vars(part).get(attribute) is not None:
             setattr(part, attribute, None)
             removed.add(f"{type(owner).__name__}.{attribute}")
@@ -81,7 +81,7 @@ def _item(holder: Any, position: int) -> Any:
     return holder[position] if isinstance(holder, list | tuple) else None
 
 
-def _parts(model: Any) -> Iterator[Any]:
+def parts_of(model: Any) -> Iterator[Any]:
     """Every object with attributes that can be reached from `model`."""
     seen: set[int] = set()
     stack = [model]
