@@ -35,7 +35,8 @@ def main() -> None:
         out = audits(Path(folder))
         page = out / f"{MODEL}.audit.html"
         browser.open(page, width=1000)
-        browser.screenshot(HERE / "report-decision.webp", height=1010)
+        end = browser.run("document.querySelector('.questions').getBoundingClientRect().bottom")
+        browser.screenshot(HERE / "report-decision.webp", height=end + 24)
         browser.open(page, width=1000, dark=True)
         top, bottom = browser.run(
             "['reconstruction', 'uncertainty'].map((name, i) => { const r = document"
