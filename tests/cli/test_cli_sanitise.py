@@ -15,6 +15,7 @@ import pytest
 import skops.io
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -207,6 +208,8 @@ def test_the_table_on_the_terminal(folder: Path, capsys: pytest.CaptureFixture[s
         ("--table", "--min-people", "0"),
         ("--table", "--budget", "-1"),
         ("--table", "--data", "nowhere.csv"),
+        ("--table", "--seed", "-1"),
+        ("-o", "x.skops", "--within-schema"),
     ],
     ids=str,
 )
@@ -221,6 +224,43 @@ def test_wrong_use(
 def test_a_table_without_the_models_columns(folder: Path, tmp_path: Path) -> None:
     pd.DataFrame({"z": [1, 2]}).to_csv(tmp_path / "other.csv", index=False)
     assert run(folder / "tree.skops", "--table", "--data", tmp_path / "other.csv") == 2
+
+
+def test_tables_the_model_cannot_read(folder: Path, tmp_path: Path) -> None:
+    people = pd.read_csv(folder / "people.csv")
+    people.assign(a="text").to_csv(tmp_path / "text.csv", index=False)
+    assert run(folder / "tree.skops", "--table", "--data", tmp_path / "text.csv") == 2
+    people.assign(target=7).to_csv(tmp_path / "other.csv", index=False)
+    assert (
+        run(folder / "tree.skops", "--table", "--data", tmp_path / "other.csv", "--target",
+            "target") == 2
+    )  # fmt: skip
+
+
+def test_within_a_schema(folder: Path, tmp_path: Path) -> None:
+    people = pd.read_csv(folder / "people.csv").drop(columns="target")
+    gl.Schema([gl.Binary(c) for c in people.columns]).to_toml(tmp_path / "schema.toml")
+    target = tmp_path / "clean.skops"
+    code = run(
+        folder / "extra.skops", "-o", target, "--within-schema",
+        "--schema", tmp_path / "schema.toml",
+    )  # fmt: skip
+    assert code == 0
+    before, after = opened(folder / "extra.skops"), opened(target)
+    assert np.array_equal(before.predict(people), after.predict(people))
+
+
+def test_pipelines(folder: Path, tmp_path: Path) -> None:
+    people = pd.read_csv(folder / "people.csv")
+    model = make_pipeline(SimpleImputer(), RandomForestClassifier(5, random_state=0))
+    model.fit(people.drop(columns="target"), people["target"])
+    skops.io.dump(model, tmp_path / "pipe.skops")
+    clean = tmp_path / "clean.skops"
+    data = ("--data", folder / "people.csv", "--target", "target")
+    assert run(tmp_path / "pipe.skops", "-o", clean, "--table", "--budget", 2, *data) == 0
+    table = people.drop(columns="target")
+    assert np.array_equal(opened(clean).predict(table), model.predict(table))
+    assert opened(clean)[-1].random_state is None
 
 
 def test_retrained_privately(folder: Path, tmp_path: Path) -> None:

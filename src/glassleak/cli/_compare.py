@@ -15,6 +15,7 @@ from rich.text import Text
 
 from glassleak.audit import Policy, audit
 from glassleak.cli._common import EXIT_DONE, EXIT_RISK, errors_to, output, read_table, say
+from glassleak.cli._sanitise import answers_for
 from glassleak.compare import Comparison, compare_records
 from glassleak.errors import AuditError, GlassleakError
 from glassleak.report import printable, read_record
@@ -56,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit what is not audited yet, compare, show; the exit code says whether B is worse."""
+    if not 0 <= arguments.seed < 2**32:
+        raise AuditError(f"--seed must be between 0 and 2**32 - 1, got {arguments.seed}")
     policy = Policy() if arguments.policy is None else Policy.from_toml(arguments.policy)
     with Status("auditing", console=errors_to(sys.stderr)) as status:
         records = []
@@ -124,6 +127,9 @@ def _predictions(arguments: argparse.Namespace) -> dict[str, Any]:
         if absent:
             raise AuditError(f"the table has no column {absent[0]!r} of the models")
         table = table[names]
+    if table is not None:
+        for model in models:
+            answers_for(model, table)
     found = agreement(models[0], models[1], table, arguments.seed)
     return {
         "compared": True,

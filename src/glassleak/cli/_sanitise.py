@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,8 @@ def _asked(arguments: argparse.Namespace, setting: Setting) -> Options:
 
 
 def _setting(arguments: argparse.Namespace, estimator: Any) -> Setting:
+    if not 0 <= arguments.seed < 2**32:
+        raise SanitiseError(f"--seed must be between 0 and 2**32 - 1, got {arguments.seed}")
     if not 0 < arguments.budget < float("inf"):
         raise SanitiseError(f"--budget must be positive, got {arguments.budget}")
     rest = {
@@ -173,7 +176,27 @@ def _setting(arguments: argparse.Namespace, estimator: Any) -> Setting:
         table, truth = frame.drop(columns=[arguments.target]), frame[arguments.target].to_numpy()
     elif arguments.private is not None:
         raise SanitiseError("--private needs --target, the column to predict")
-    return Setting(_in_order(table, estimator), truth, **rest)
+    ordered = _in_order(table, estimator)
+    predicted = answers_for(estimator, ordered)
+    if truth is not None and not set(truth.tolist()) & set(_labels(estimator, predicted)):
+        raise SchemaError(f"column {arguments.target!r} holds none of the model's classes")
+    return Setting(ordered, truth, **rest)
+
+
+def answers_for(estimator: Any, table: Any) -> Any:
+    """Predictions for a user's table, or what is wrong with it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return estimator.predict(table)
+    except (ValueError, TypeError) as error:
+        raise SchemaError(f"the model cannot predict the rows of the table: {error}") from None
+
+
+def _labels(estimator: Any, predicted: Any) -> list[Any]:
+    known = getattr(estimator, "classes_", predicted)
+    found: list[Any] = known.tolist()
+    return found
 
 
 def _in_order(table: pd.DataFrame, estimator: Any) -> Any:
