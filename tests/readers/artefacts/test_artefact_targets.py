@@ -8,8 +8,10 @@ from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesRegressor,
     GradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
 )
 from sklearn.tree import DecisionTreeRegressor
 
@@ -74,6 +76,8 @@ def test_under_another_criterion_pairs_are_not_told(data, target, scanned) -> No
         DecisionTreeRegressor(min_samples_leaf=10),
         GradientBoostingRegressor(n_estimators=3, max_depth=None),
         RandomForestClassifier(3),
+        IsolationForest(n_estimators=3),
+        RandomTreesEmbedding(n_estimators=3, max_depth=20),
     ],
     ids=lambda m: type(m).__name__,
 )

@@ -19,6 +19,10 @@ from glassleak.readers.artefacts._finding import Finding
 from glassleak.readers.artefacts._survey import Survey
 
 _TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor")
+_OWNERS = (
+    "RandomForestRegressor", "ExtraTreesRegressor", "BaggingRegressor", "AdaBoostRegressor",
+    "VotingRegressor", "StackingRegressor", "MultiOutputRegressor", "RegressorChain",
+)  # fmt: skip
 # Under these the impurity of a node is the variance of its rows' targets.
 _VARIANCE = ("squared_error", "mse", "friedman_mse")
 _FIELDS = {"left_child", "impurity", "n_node_samples", "weighted_n_node_samples"}
@@ -43,8 +47,7 @@ def leaf_targets(survey: Survey) -> Iterator[Finding]:
         if state.name not in _TREES:
             continue
         owner = visited.owner
-        # Boosted trees predict what is left over, and their leaves hold no targets.
-        if owner is not None and "Boost" in owner.name:
+        if owner is not None and not _hands_on_targets(owner):
             continue
         whole = owner if owner is not None and "estimators_" in owner.attributes else state
         place = visited.path if whole is state else survey.paths.get(id(whole), visited.path)
@@ -53,6 +56,17 @@ def leaf_targets(survey: Survey) -> Iterator[Finding]:
     for told in found.values():
         if told.alone + told.pairs:
             yield _finding(told)
+
+
+def _hands_on_targets(owner: State) -> bool:
+    """Whether what holds the tree trained it on the targets themselves.
+
+    Boosted trees see what is left over, isolation forests noise, and other libraries what they
+    like.
+    """
+    if "estimators_" in owner.attributes:
+        return owner.package == "sklearn" and owner.name in _OWNERS
+    return owner.package == "sklearn" and owner.name != "TransformedTargetRegressor"
 
 
 def _add(told: _Told, state: State) -> None:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.replayed._attack import Found
 from glassleak.reconstruction.replayed._levels import levels_of
+from glassleak.reconstruction.replayed._polish import polish
 from glassleak.reconstruction.replayed._possible import Possible, Rows
 from glassleak.reconstruction.replayed._problem import Problem
-from glassleak.reconstruction.replayed._search import boxes_of, search
+from glassleak.reconstruction.replayed._search import Walk, boxes_of, search
 from glassleak.reconstruction.replayed._settle import settle
+from glassleak.reconstruction.values._conflicts import Conflicts
 
+FloatArray = npt.NDArray[np.float64]
 _SETTLING_SHARE = 0.3
+# Beyond as long as the search itself took.
+_POLISHING_SECONDS = 10.0
 
 
 def search_who_is_who(
-    problem: Problem, why: str, deadline: float, seed: int, tell: Progress
+    problem: Problem,
+    why: str,
+    deadline: float,
+    seed: int,
+    tell: Progress,
+    check: Callable[[FloatArray], Conflicts] | None = None,
 ) -> Found:
     """A table for rows whose possibilities are too many to list.
 
@@ -27,6 +39,8 @@ def search_who_is_who(
     ----------
     why : str
         Why they were not listed.
+    check : callable, optional
+        Which thresholds a table of placed rows contradicts.
 
     Raises
     ------
@@ -45,9 +59,20 @@ def search_who_is_who(
     }
     levels = levels_of(problem)
     now = time.monotonic()
+
+    def polished(walk: Walk, forming: float) -> None:
+        assert check is not None
+        until = min(deadline, 2 * time.monotonic() - now + _POLISHING_SECONDS)
+        tell("moving rows the thresholds contradict", 0.9)
+        before, after = polish(
+            walk, lambda level: check(problem.space.values(level.astype(np.int32))), forming, until
+        )
+        details["conflicts_before"], details["conflicts_after"] = before, after
+
     found = search(
         problem, levels, settled, deadline, seed,
         lambda share: tell("searching for a table", 0.3 + 0.6 * share),
+        None if check is None else polished,
     )  # fmt: skip
     details |= {
         "rounds": found.rounds,

@@ -31,6 +31,9 @@ _EVENLY = 0.5
 # Quenched only where this share of the random energy is left.
 _NEARLY = 0.04
 _SAMPLES = 20
+# Melting in parts: sweeps of the first attempt, attempts in vain, the largest share of wrong rows
+# with which it is tried, and the share of right rows that are melted along.
+_FIRST_SWEEPS, _FAILURES, _MOST_MELTED, _OTHERS = 150, 5, 0.7, 0.1
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,16 @@ def search(
     deadline: float,
     seed: int,
     tell: Callable[[float], None],
+    polish: Callable[[Walk, float], None] | None = None,
 ) -> Searched:
-    """Anneal until a table is exact or time is up."""
-    walk = _Walk(problem, levels, settled, seed, deadline)
+    """Anneal until a table is exact or time is up.
+
+    Parameters
+    ----------
+    polish : callable, optional
+        Given an exact table and the temperature around which tables form, may move rows.
+    """
+    walk = Walk(problem, levels, settled, seed, deadline)
     began = time.monotonic()
     tell(0.0)
     walk.sweep(_HOT)
@@ -97,9 +107,38 @@ def search(
                 if walk.energy < _NEARLY * walk.random_energy:
                     walk.quench(_QUENCH_SWEEPS)
         walk.quench(4 * _QUENCH_SWEEPS)
+        _melt_in_parts(walk, forming, deadline)
         cooling = cooling.slower_where_it_falls(seen)
         span *= _LONGER
+    if walk.best_energy == 0 and polish is not None:
+        polish(walk, forming)
     return walk.answer(_END * forming, rounds, forming)
+
+
+def _melt_in_parts(walk: Walk, forming: float, deadline: float) -> None:
+    """Anneal only the rows that stand in leaves with wrong figures, and some others.
+
+    Rows that are right hold the rest in place, so a small part of a table forms much faster than
+    the whole.  Ends when longer and longer attempts do not help any more.
+    """
+    sweeps, failed = _FIRST_SWEEPS, 0
+    while walk.best_energy > 0 and failed < _FAILURES and time.monotonic() < deadline:
+        before = walk.best_energy
+        walk.table = walk.copy(walk.best)
+        wrong = walk.rows[walk.misfit()[walk.rows] > 0]
+        if len(wrong) > _MOST_MELTED * len(walk.rows):
+            return
+        others = walk.rng.permutation(np.setdiff1d(walk.rows, wrong))
+        some = np.concatenate([wrong, others[: max(2, int(_OTHERS * len(walk.rows)))]])
+        for temperature in np.linspace(_START, _END, sweeps).tolist():
+            walk.sweep(forming * temperature, some)
+            if time.monotonic() > deadline:
+                break
+        walk.quench(_QUENCH_SWEEPS)
+        if walk.best_energy < before:
+            failed = 0
+        else:
+            sweeps, failed = 2 * sweeps, failed + 1
 
 
 @dataclass(frozen=True)
@@ -131,7 +170,7 @@ class _Cooling:
         return _Cooling(share, grid)
 
 
-def _scan(walk: _Walk, seconds: float) -> float:
+def _scan(walk: Walk, seconds: float) -> float:
     """The temperature around which the table forms, from one quick pass over all."""
     start = time.monotonic()
     scale: list[float] = []
@@ -152,7 +191,7 @@ def _scan(walk: _Walk, seconds: float) -> float:
     )
 
 
-class _Walk:
+class Walk:
     """A table under way, the best one met, and the source of randomness."""
 
     def __init__(
@@ -180,25 +219,27 @@ class _Walk:
         self.ranges = np.empty((len(levels.node) + 2, 3), dtype=np.int64)
         self.sweeps = 0
         self.random_energy = self.best_energy = self.energy
-        self.best = self._copy()
+        self.best = self.copy(self.table)
 
     @property
     def energy(self) -> float:
         return float(energy_of(self.table))
 
-    def _copy(self) -> Table:
-        return Table(*[part.copy() for part in self.table])
+    @staticmethod
+    def copy(table: Table) -> Table:
+        return Table(*[part.copy() for part in table])
 
-    def sweep(self, temperature: float) -> None:
-        """As many moves as there are cells."""
-        count = len(self.rows) * max(len(self.blocks), 1)
+    def sweep(self, temperature: float, rows: npt.NDArray[np.intp] | None = None) -> None:
+        """As many moves as there are cells, of all rows or of some."""
+        rows = self.rows if rows is None else rows
+        count = len(rows) * max(len(self.blocks), 1)
         # In parts, so that large tables look at the clock.
         for start in range(0, count, 20_000):
             size = min(20_000, count - start)
             blocks = self.blocks if len(self.blocks) else np.zeros(1, dtype=np.int64)
             stir(
                 self.levels, self.table, temperature,
-                self.rows[self.rng.integers(len(self.rows), size=size)],
+                rows[self.rng.integers(len(rows), size=size)],
                 blocks[self.rng.integers(len(blocks), size=size)], self.rng.random(size),
                 self.ranges,
             )  # fmt: skip
@@ -206,21 +247,30 @@ class _Walk:
                 return
         self.sweeps += 1
 
+    def misfit(self) -> IntArray:
+        """Per row: in how many trees it stands in a leaf with a wrong figure."""
+        table, levels = self.table, self.levels
+        wrong = (table.distinct != 0) & table.says_distinct
+        row = np.repeat(np.arange(len(table.label)), np.diff(levels.first))
+        own = table.draws[table.leaf, table.label[row]] != 0
+        off = wrong[table.leaf] | (own & table.says_draws[table.leaf])
+        return np.bincount(row[off], minlength=len(table.label))
+
     def quench(self, sweeps: int) -> None:
         """Cool a copy at once, and keep it if it is the best so far."""
         kept = self.table
-        self.table = self._copy()
+        self.table = self.copy(self.table)
         for _ in range(sweeps):
             self.sweep(_FROZEN)
             if self.energy < self.best_energy:
-                self.best_energy, self.best = self.energy, self._copy()
+                self.best_energy, self.best = self.energy, self.copy(self.table)
             if self.best_energy == 0 or time.monotonic() > self.deadline:
                 break
         self.table = kept
 
     def answer(self, temperature: float, rounds: int, forming: float) -> Searched:
         best = self.best
-        self.table = Table(*[part.copy() for part in best])
+        self.table = self.copy(best)
         alike = np.zeros(len(best.label))
         for _ in range(_SAMPLES):
             self.sweep(temperature)
