@@ -165,6 +165,7 @@ def test_declared_classes_get_counts_though_nobody_has_them():
         ({"epsilon": 0}, "epsilon must be positive"),
         ({"epsilon": math.inf}, "epsilon must be finite"),
         ({"epsilon": "1"}, "epsilon must be a number"),
+        ({"epsilon": 1e-30}, "epsilon must be at least"),
         ({"counts_share": 1.0}, "counts_share"),
         ({"max_width": 3}, "max_width"),
         ({"criterion": "luck"}, "criterion"),
@@ -227,3 +228,10 @@ def test_no_warning_without_a_seed(recwarn):
     table, labels = people()
     PrivateRuleListClassifier(1.0).fit(table, labels)
     assert not [w for w in recwarn if issubclass(w.category, PrivacyWarning)]
+
+
+def test_too_many_conditions_to_pair_are_refused():
+    literals = public_literals([f"c{i}" for i in range(1600)], None, None, 4)
+    assert len(candidates_of(literals, 1)) == 3200
+    with pytest.raises(ValueError, match="too many pairs"):
+        candidates_of(literals, 2)

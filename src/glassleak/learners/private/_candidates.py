@@ -17,6 +17,9 @@ from glassleak.learners._literals import Cuts, Literals
 from glassleak.learners._literals import _by_column as cuts_by_column
 from glassleak.schema import Attribute, Numeric, Ordinal, Schema
 
+# Pairs of more conditions would fill memory; and noise would drown a choice among so many.
+MOST_LITERALS = 3000
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -46,6 +49,11 @@ def candidates_of(literals: Literals, max_width: int) -> Candidates:
     single = np.arange(len(literals))
     if max_width == 1:
         return Candidates(literals, single, single)
+    if len(literals) > MOST_LITERALS:
+        raise ValueError(
+            f"{len(literals):,} conditions make too many pairs (at most {MOST_LITERALS:,} can be "
+            "paired): use max_width=1, fewer thresholds or fewer columns"
+        )
     first, second = np.nonzero(np.triu(literals.compatible(), k=1))
     return Candidates(literals, np.concatenate([single, first]), np.concatenate([single, second]))
 

@@ -19,6 +19,8 @@ from glassleak.learners.private._exact import Randomness, secure_randomness
 from glassleak.learners.private._zcdp import epsilon_of
 from glassleak.models import Provenance
 
+# Below this there is nothing but noise, of more digits than a count can have.
+LEAST_EPSILON = Fraction(1, 10**9)
 NEIGHBOURS = "tables that differ by one person added or removed"
 
 
@@ -102,6 +104,14 @@ def exact_number(value: Any, name: str) -> Fraction:
     if exact <= 0:
         raise ValueError(f"{name} must be positive, got {value!r}")
     return exact
+
+
+def budget(value: Any) -> Fraction:
+    """`epsilon`, large enough for its noise to be written down."""
+    epsilon = exact_number(value, "epsilon")
+    if epsilon < LEAST_EPSILON:
+        raise ValueError(f"epsilon must be at least {float(LEAST_EPSILON):g}, got {value!r}")
+    return epsilon
 
 
 def source_of(random_state: Any) -> Randomness:

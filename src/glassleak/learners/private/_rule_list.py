@@ -20,6 +20,7 @@ from glassleak.learners.private._exact import Randomness
 from glassleak.learners.private._grow import Criterion, grow
 from glassleak.learners.private._parameters import (
     Unseeded,
+    budget,
     declared,
     exact_number,
     guarantee,
@@ -137,7 +138,7 @@ class PrivateRuleListClassifier(Unseeded, BaseRuleList):
         if not 0 < share < 1:
             raise ValueError(f"counts_share must lie between 0 and 1, got {self.counts_share}")
         return Settings(
-            epsilon=exact_number(self.epsilon, "epsilon"),
+            epsilon=budget(self.epsilon),
             length=whole_number(self.max_length, "max_length", 0),
             width=width,
             criterion="gini" if criterion == "gini" else "errors",

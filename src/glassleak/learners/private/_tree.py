@@ -23,6 +23,7 @@ from glassleak.learners.private._grow import Criterion
 from glassleak.learners.private._grow_tree import grow_tree
 from glassleak.learners.private._parameters import (
     Unseeded,
+    budget,
     declared,
     exact_number,
     guarantee,
@@ -124,7 +125,7 @@ class PrivateTreeClassifier(Unseeded, BaseTree):
         if not 0 < share < 1:
             raise ValueError(f"counts_share must lie between 0 and 1, got {self.counts_share}")
         return TreeSettings(
-            epsilon=exact_number(self.epsilon, "epsilon"),
+            epsilon=budget(self.epsilon),
             depth=depth,
             criterion="gini" if criterion == "gini" else "errors",
             counts_share=share,
