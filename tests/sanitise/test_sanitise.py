@@ -42,7 +42,7 @@ from sklearn.tree import (
 import glassleak as gl
 from glassleak.errors import SanitiseError, UnsupportedModelError
 from glassleak.models import Forest, Missing
-from glassleak.sanitise import Options, sanitised
+from glassleak.sanitise import Options, Setting, effects, sanitised
 from glassleak.sanitise._cells import representatives, sample_cells
 from glassleak.sanitise._estimators import fitted_trees
 
@@ -361,6 +361,17 @@ def test_small_classes_are_suppressed() -> None:
     kept = after.value[leaf, 0] > 0
     assert (kept <= (rows >= 8)).all()
     assert ((rows > 0) & (rows < 8)).any(), "the case is there"
+
+
+def test_weighted_rows_are_not_taken_for_people() -> None:
+    X, y = table(3)
+    model = DecisionTreeClassifier(class_weight="balanced", min_samples_leaf=15).fit(X, y)
+    with pytest.raises(SanitiseError, match="weights"):
+        gl.sanitise(model, suppress_below=8)
+    lines = {e.option: e for e in effects(model, setting=Setting(budget_seconds=2))}
+    impossible = next(e for o, e in lines.items() if "suppressed" in o)
+    assert impossible.predictions == "not possible"
+    assert lines["what labels need"].predictions.endswith("identical")
 
 
 def test_fewer_trees() -> None:

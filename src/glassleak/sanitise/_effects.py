@@ -152,10 +152,21 @@ def effects(
     yield effect(AS_IT_IS, estimator, estimator, setting, "nothing was changed", "as trained")
     for words, asked in (options or standard_options(estimator, schema=setting.schema)).items():
         tell(words)
-        made = sanitised(estimator, asked)
+        try:
+            made = sanitised(estimator, asked)
+        except SanitiseError as error:
+            yield _impossible(words, str(error))
+            continue
         yield effect(
             words, estimator, made.estimator, setting, made.same, made.leaves, asked.schema
         )
+
+
+def _impossible(words: str, why: str) -> Effect:
+    return Effect(
+        words, "not possible", why, 0.0, None, "", "not assessed", (), "", None, None, None, None,
+        why,
+    )  # fmt: skip
 
 
 def effect(

@@ -143,6 +143,11 @@ def suppressed(tree: Nodes, limit: int) -> Nodes:
     for output, n_classes in enumerate(tree.n_classes):
         shares = _shares(tree.values[:, output, :n_classes])
         rows = shares * tree.nodes["weighted_n_node_samples"][:, None]
+        if (np.abs(rows - np.rint(rows)) > 1e-6 * np.maximum(1.0, rows)).any():
+            raise SanitiseError(
+                "suppress_below: rows or classes carry weights, so it is not known how many people "
+                "stand behind a share"
+            )
         left = np.where(rows < limit - 1e-6, 0.0, shares)
         nothing = left.sum(axis=1) == 0
         # Where no class reaches it the leaf keeps its label, which says least.
