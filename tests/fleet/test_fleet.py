@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
 import glassleak as gl
 from glassleak.errors import AuditError, MissingExtraError
-from glassleak.fleet import Entry, audit_folder, find_models
+from glassleak.fleet import Entry, audit_folder, find_models, json_schema
 from glassleak.models import Exact, Tree
 
 
@@ -61,6 +62,8 @@ def test_every_model_has_a_result_and_the_damaged_one_an_error(tmp_path: Path) -
             assert record["verdict"]["decision"] == entry.verdict
             assert record["model"]["sha256"] == entry.sha256
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    jsonschema.validate(summary, json_schema())
     assert summary["format"] == "glassleak-fleet"
     assert summary["totals"] == fleet.totals
     assert summary["not_looked_at"] == 1

@@ -2,7 +2,7 @@
 
 from glassleak.fleet._backends import BACKENDS, Backend
 from glassleak.fleet._find import Found, find_models
-from glassleak.fleet._fleet import Fleet, audit_folder
+from glassleak.fleet._fleet import Fleet, audit_folder, json_schema
 from glassleak.fleet._one import Entry, Settings
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "Settings",
     "audit_folder",
     "find_models",
+    "json_schema",
 ]

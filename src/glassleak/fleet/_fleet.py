@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib.resources
 import io
 import json
 import time
@@ -106,6 +107,13 @@ class Fleet:
         write_text(out / "summary.csv", self.to_csv())
         if self.settings.html:
             write_text(out / "summary.html", fleet_page(document))
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of summaries."""
+    file = importlib.resources.files("glassleak.fleet") / "fleet.schema.json"
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema
 
 
 def outcome(entry: Entry) -> str:
