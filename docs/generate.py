@@ -205,7 +205,11 @@ def _fitted() -> Iterator[tuple[str, Any]]:
     import numpy as np
     import pandas as pd
     from imodels import FIGSClassifier
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.ensemble import (
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from sklearn.isotonic import IsotonicRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.neighbors import KNeighborsClassifier
@@ -257,6 +261,7 @@ def _fitted() -> Iterator[tuple[str, Any]]:
     quantiles = QuantileTransformer(n_quantiles=200, random_state=0)
     yield "QuantileTransformer before a tree", make_pipeline(quantiles, tree()).fit(x, y)
     yield "IsotonicRegression", IsotonicRegression().fit(x[:, 0], y)
+    yield "RandomForestRegressor", RandomForestRegressor(10, random_state=0).fit(x, x[:, 0] + y)
     yield "HistGradientBoosting", HistGradientBoostingClassifier(max_iter=2).fit(x, y)
     yield "KNeighborsClassifier", KNeighborsClassifier().fit(x, y)
     yield "LabelSpreading", LabelSpreading().fit(x, y)
