@@ -161,7 +161,7 @@ def test_random_thresholds_promise_no_midpoints():
     trees = ExtraTreesClassifier(30, random_state=0).fit(table, labels)
     found = gl.reconstruct(gl.read(trees), NUMBERS, formulation="search", budget_seconds=10)
     assert found.details["thresholds_not_half_way"] is None
-    assert found.details["values"]["share_exact"] < 1
+    assert found.details["values"]["share_pinned"] < 1
 
 
 def test_missing_values_take_their_own_way():

@@ -69,10 +69,14 @@ def attack_rows(
     placed = search(grove, axes, facts.class_totals, deadline=deadline, seed=seed, tell=tell)
     tell("recovering values", 0.95)
     values = values_of(axes, placed.levels, len(facts.columns))
-    found = _values(trees, schema, facts, values, placed)
-    if found is not None:
-        values = found.table.to_numpy(dtype=np.float64)
+    found = None
+    if len(trees) == 1:
+        found = recover_values(trees[0], schema, pd.DataFrame(values, columns=list(facts.columns)))
+        values = _within(axes, placed, values, found)
     wrong = misplaced(facts, values, placed.labels)
+    if 2 * wrong > placed.miscounted:  # an end of an interval belongs to its neighbour
+        values = values_of(axes, placed.levels, len(facts.columns))
+        wrong = misplaced(facts, values, placed.labels)
     profiles = _profiles(facts, schema, axes, placed, found)
     details: dict[str, Any] = {
         "profiles": space.size,
@@ -83,7 +87,8 @@ def attack_rows(
         "values": None
         if found is None
         else {
-            "share_exact": found.share_exact,
+            # A row in the wrong place can make a wrong value look proved.
+            "share_exact": None if wrong or placed.not_half_way else found.share_exact,
             "share_pinned": found.share_pinned,
             "thresholds": found.thresholds,
             "met": found.met,
@@ -103,20 +108,24 @@ def misplaced(facts: Published, values: FloatArray, labels: npt.NDArray[np.int32
     return wrong // 2
 
 
-def _values(
-    trees: list[Tree | Forest],
-    schema: Schema,
-    facts: Published,
-    values: FloatArray,
-    placed: Placed,
-) -> Values | None:
-    """Exact values where the thresholds give them, unless that would spoil a count."""
-    if len(trees) != 1:
-        return None
-    found = recover_values(trees[0], schema, pd.DataFrame(values, columns=list(facts.columns)))
-    table = found.table.to_numpy(dtype=np.float64)
-    before, after = (misplaced(facts, t, placed.labels) for t in (values, table))
-    return found if after <= before else None
+def _within(axes: Sequence[Axis], placed: Placed, values: FloatArray, found: Values) -> FloatArray:
+    """The values thresholds give, for cells where the search knows an interval only.
+
+    Where it lists single values they are the middle of many tables that fit, and rows in the wrong
+    place would spoil them; a value outside the cell's interval would spoil a count.
+    """
+    out = values.copy()
+    better = found.table.to_numpy(dtype=np.float64)
+    for b, axis in enumerate(axes):
+        if not axis.ordered:
+            continue
+        at, level = int(axis.columns[0]), placed.levels[:, b]
+        low, high = axis.low[level], axis.high[level]
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = better[:, at].astype(np.float32).astype(np.float64)
+            inside = (low < high) & (seen >= low) & (seen <= high)
+        out[inside, at] = better[inside, at]
+    return out
 
 
 def _profiles(

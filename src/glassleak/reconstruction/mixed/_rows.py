@@ -51,7 +51,13 @@ class Rows:
                     g.numbers, self.counts, self.excess,
                 )  # fmt: skip
 
-    def sweep(self, heat: float, half_way: float, wanted: IntArray | None = None) -> int:
+    def sweep(
+        self,
+        heat: float,
+        half_way: float,
+        wanted: IntArray | None = None,
+        some: npt.NDArray[np.intp] | None = None,
+    ) -> int:
         """Draw every attribute of every row again, in random order.
 
         Parameters
@@ -63,6 +69,8 @@ class Rows:
             whose count is off by one costs 1.
         wanted : (rows, attributes) int array, optional
             Do not draw, but take the level nearest to this one among those of least energy.
+        some : int array, optional
+            Only these rows.
 
         Returns
         -------
@@ -70,7 +78,9 @@ class Rows:
             How many changed.
         """
         g, n_axes = self.grove, len(self.grove.sizes)
-        order = self.rng.permutation(len(self.levels) * n_axes)
+        rows = np.arange(len(self.levels)) if some is None else some
+        order = (rows[:, None] * n_axes + np.arange(n_axes)).reshape(-1)
+        self.rng.shuffle(order)
         if wanted is None:
             wanted = np.zeros((0, 0), dtype=np.int32)
         changed: int = sweep(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glassleak.errors import BudgetExhaustedError
 from glassleak.reconstruction._survey import Progress
+from glassleak.reconstruction.mixed._agree import agreed
 from glassleak.reconstruction.mixed._axes import Axis
 from glassleak.reconstruction.mixed._grove import Grove
 from glassleak.reconstruction.mixed._rows import Rows
@@ -20,12 +21,16 @@ IntArray = npt.NDArray[np.int32]
 # they have settled; in between the time is spent evenly on the logarithm.  At the last one they
 # move only at hardly any cost.
 _HOT, _COLD, _STILL = 2.5, 0.6, 0.3
-_SWEEPS = 3000
+# What a threshold costs that is not half way between the rows next to it.
 _HALF_WAY = 2.0
+_SWEEPS, _SWEEPS_AGAIN = 1500, 500
 _SAMPLES = 60
-_ATTEMPTS = 5
-# Of the time: the rest is for looking around in what was found and for values.
-_COOLING_SHARE = 0.8
+_ATTEMPTS, _FROM_NOTHING = 8, 2
+# Of the whole time for each of the attempts that start from nothing; of an attempt's time for
+# cooling, the rest is for looking around in what was found.
+_FIRST_SHARE, _COOLING_SHARE = 0.35, 0.85
+# More rows than this are not compared between attempts, which takes the square of their number.
+_COMPARED = 4000
 
 
 @dataclass(frozen=True)
@@ -79,37 +84,52 @@ def search(
     """
     started = time.monotonic()
     labels = np.repeat(np.arange(len(class_totals)), class_totals).astype(np.int32)
-    best: Placed | None = None
+    found: list[Placed] = []
+    kept = np.zeros(len(labels), dtype=bool)
     sweeps = 0
     for attempt in range(_ATTEMPTS):
+        now = time.monotonic()
+        if now >= deadline:
+            break
         rng = np.random.default_rng([seed, attempt])
         start = np.column_stack([rng.integers(0, k, len(labels)) for k in grove.sizes])
+        start[kept] = found[0].levels[kept] if found else 0
         rows = Rows(grove, start.astype(np.int32), labels, seed + 7919 * attempt)
-        now = time.monotonic()
-        if now > deadline:
-            raise BudgetExhaustedError("the budget ended before the search for rows began")
-        sweeps += cool(rows, now + _COOLING_SHARE * (deadline - now), tell)
-        placed = _look_around(rows, axes, deadline, tell)
-        if best is None or placed.energy < best.energy:
-            best = placed
-        took = time.monotonic() - now
-        # Another start from scratch is worth it only if it can be cooled as slowly.
-        if best.energy == 0 or time.monotonic() + took > started + 0.9 * (deadline - started):
+        # The first attempts start from nothing; what they agree on makes the others cheap.
+        share = _FIRST_SHARE * (deadline - started) if attempt < _FROM_NOTHING else deadline - now
+        until = now + _COOLING_SHARE * min(share, deadline - now)
+        sweeps += _cool(rows, kept, until, attempt < _FROM_NOTHING, tell)
+        found.append(_look_around(rows, axes, min(deadline, until + 0.2 * share), tell))
+        found.sort(key=lambda placed: placed.energy)
+        if found[0].energy == 0:
             break
-    assert best is not None
-    return replace(best, sweeps=sweeps)
+        if len(found) > 1 and len(labels) <= _COMPARED:
+            kept = agreed(axes, found[0].levels, found[1].levels, labels)
+        del found[2:]
+    if not found:
+        raise BudgetExhaustedError("the budget ended before the search for rows began")
+    return replace(found[0], sweeps=sweeps)
 
 
-def cool(rows: Rows, until: float, tell: Progress, n_sweeps: int = _SWEEPS) -> int:
-    """Lower the temperature until every count is right, the plan is done or the time is up."""
+def _cool(
+    rows: Rows, kept: npt.NDArray[np.bool_], until: float, from_nothing: bool, tell: Progress
+) -> int:
+    """Lower the temperature until every count is right, the plan is done or the time is up.
+
+    Rows that are `kept` are only warmed a little, and looked at less often.
+    """
     started = time.monotonic()
     allowed = max(until - started, 1e-9)
+    free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept)
+    n_sweeps = _SWEEPS if from_nothing else _SWEEPS_AGAIN
     for step in range(n_sweeps):
-        now = time.monotonic()
-        done = max(step / n_sweeps, (now - started) / allowed)
-        if done >= 1:
+        done = max(step / n_sweeps, (time.monotonic() - started) / allowed)
+        if done >= 1 and step:
             break
-        rows.sweep(_HOT * (_COLD / _HOT) ** done, _HALF_WAY)
+        heat = _HOT * (_COLD / _HOT) ** min(done, 1.0)
+        rows.sweep(heat, _HALF_WAY, some=free)
+        if len(fixed) and step % 4 == 0:
+            rows.sweep(min(heat, _COLD), _HALF_WAY, some=fixed)
         if step % 10 == 0:
             tell("placing rows", 0.05 + 0.8 * done)
             if rows.miscounted == 0 and rows.not_half_way == 0:
