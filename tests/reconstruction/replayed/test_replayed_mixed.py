@@ -91,6 +91,21 @@ def test_missing_values_are_levels_of_their_own(unlisted):
     assert (rec.labels == y).all()
 
 
+def test_known_columns_are_kept(unlisted):
+    X, y, model = trained(5)
+    known = gl.Known(columns=X[["age", "member"]])
+    rec = gl.reconstruct(model, SCHEMA, known, multiplicities="known", budget_seconds=30)
+    assert "not_listed" in rec.details
+    assert rec.exact
+    assert (rec.labels == y).all()
+    got, truth = rec.table[["age", "member"]], X[["age", "member"]]
+    key = ["age", "member"]
+    pd.testing.assert_frame_equal(
+        got.astype(float).sort_values(key, ignore_index=True),
+        truth.sort_values(key, ignore_index=True),
+    )
+
+
 def test_a_short_budget_gives_a_partial_table(unlisted):
     _, _, model = trained(2)
     rec = gl.reconstruct(model, SCHEMA, multiplicities="known", budget_seconds=0.05)

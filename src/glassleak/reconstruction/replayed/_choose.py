@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.replayed._choices import Choices
@@ -20,6 +21,8 @@ _RAMPS = (8, 24)
 # Possibilities less likely than this are set aside at first; then fewer and fewer are.
 _SET_ASIDE = (1e-2, 1e-4, 1e-8)
 _COMPLETING = 15.0
+# What it takes to hand one coefficient to CP-SAT.
+_SECONDS_PER_ENTRY = 3e-6
 # Rows decided at a time, as a share of those that are open.
 _DECIDED = 0.15
 _FEW_POSSIBILITIES = 2000
@@ -95,6 +98,8 @@ def _completed(
         pick = some.rows.first[:-1].astype(np.int64)
         if several.any():
             until = min(deadline, time.monotonic() + _COMPLETING)
+            if not _affordable(some, several, until):
+                return None
             answer = Choices(problem, some.rows, several, pick).solve(until)
             if answer.status == "unknown":
                 return None
@@ -105,6 +110,13 @@ def _completed(
             whole: IntArray = kept[pick]
             return whole
     return None
+
+
+def _affordable(some: Possible, several: npt.NDArray[np.bool_], until: float) -> bool:
+    """Whether the equations can be written down, and then solved, in the time there is."""
+    rows = some.rows
+    entries = int((np.diff(rows.first) * np.diff(rows.first_tree))[several].sum())
+    return entries * _SECONDS_PER_ENTRY < (until - time.monotonic()) / 2
 
 
 def _decided(

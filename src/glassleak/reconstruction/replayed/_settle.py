@@ -53,7 +53,7 @@ def settle(problem: Problem, deadline: float, seed: int, tell: Progress) -> Sett
     allowed = _by_sums(problem, _fitting_classes(problem, deadline))
     certain, started = (np.zeros(problem.n_rows, dtype=bool) for _ in range(2))
     box = np.repeat(problem.layout.everything(), problem.n_rows, axis=0)
-    if not _classes_told_apart(problem):
+    if not _told_apart(problem).any():
         return Settled(allowed, certain, started, box)
     for c in np.argsort(allowed.sum(axis=0), kind="stable").tolist():
         rows = np.flatnonzero(allowed[:, c])
@@ -78,8 +78,10 @@ def _after(deadline: float, share: float) -> float:
     return now + share * max(0.0, deadline - now)
 
 
-def _classes_told_apart(problem: Problem) -> bool:
-    return bool((problem.leaves.draws >= 0).all())
+def _told_apart(problem: Problem) -> BoolArray:
+    """Leaves that count every class on its own; known columns count all classes together."""
+    told: BoolArray = (problem.leaves.draws >= 0).all(axis=1)
+    return told
 
 
 def _fitting_classes(problem: Problem, deadline: float) -> BoolArray:
@@ -116,15 +118,15 @@ def _by_sums(problem: Problem, allowed: BoolArray) -> BoolArray:
 
     With as many independent draws as rows the solution is the only one.
     """
-    if not _classes_told_apart(problem) or (allowed.sum(axis=1) == 1).all():
+    if (allowed.sum(axis=1) == 1).all():
         return allowed
-    drawn = problem.drawn.astype(np.float64)
+    told = np.logical_and.reduceat(_told_apart(problem), problem.leaves.first[:-1])
+    drawn = problem.drawn[told].astype(np.float64)
     if len(drawn) < problem.n_rows or np.linalg.matrix_rank(drawn) < problem.n_rows:
         return allowed
-    first = problem.leaves.first
-    totals = np.add.reduceat(problem.leaves.draws, first[:-1], axis=0)
+    totals = np.add.reduceat(problem.leaves.draws, problem.leaves.first[:-1], axis=0)[told]
     found = np.rint(np.linalg.lstsq(drawn, totals.astype(np.float64), rcond=None)[0])
-    whole = problem.drawn.astype(np.int64) @ found.astype(np.int64)
+    whole = problem.drawn[told].astype(np.int64) @ found.astype(np.int64)
     if not np.array_equal(whole, totals) or not ((found == 0) | (found == 1)).all():
         return allowed
     classes: BoolArray = found == 1
@@ -134,7 +136,8 @@ def _by_sums(problem: Problem, allowed: BoolArray) -> BoolArray:
 def _only_class(problem: Problem, rows: npt.NDArray[np.intp], c: int) -> Problem:
     """The problem of the rows of one class: the other classes' counts are zero."""
     leaves = problem.leaves
-    draws = np.zeros_like(leaves.draws)
-    draws[:, c] = leaves.draws[:, c]
+    told = _told_apart(problem)
+    draws = np.where(told[:, None], 0, np.full_like(leaves.draws, -1))
+    draws[told, c] = leaves.draws[told, c]
     own: Any = leaves._replace(draws=draws)
     return replace(problem, drawn=np.ascontiguousarray(problem.drawn[:, rows]), leaves=own)
