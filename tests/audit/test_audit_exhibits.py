@@ -109,3 +109,15 @@ def test_size_classes_cover_everything() -> None:
     rows = by_size(sizes, np.ones(200, dtype=int))
     assert [name for name, _ in rows] == ["1", "2 to 4", "5 to 9", "10 to 49", "50 or more"]
     assert [number for _, number in rows] == [1, 3, 5, 40, 151]
+
+
+def test_numbers_are_shown_although_their_last_digits_are_open() -> None:
+    table = pd.DataFrame(np.random.default_rng(2).normal(size=(40, 2)), columns=["x", "z"])
+    forest = ExtraTreesClassifier(30, random_state=0).fit(table, table["x"] > 0)
+    sample = exhibits(forest, schema=None, budget_seconds=8).get("reconstruction.sample")
+    assert sample is not None
+    assert {row[0] for row in sample.rows} <= {"approximate", "certain"}
+    assert "approximate" in sample.caption
+    stumps = ExtraTreesClassifier(3, max_depth=1, random_state=0).fit(table, table["x"] > 0)
+    shown = exhibits(stumps, schema=None, budget_seconds=5)
+    assert "reconstruction.sample" not in shown, "many other tables fit as well"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from glassleak.audit._exhibit import Exhibit
+from glassleak.audit.analyses._freedom import n_parameters
 from glassleak.models import Forest, Model
 from glassleak.reconstruction import Reconstruction
 from glassleak.schema import Categorical, Schema
@@ -15,6 +16,8 @@ from glassleak.schema import Categorical, Schema
 _ROWS, _COLUMNS = 20, 30
 # From how sure on a row is called likely; between this and a half it is more likely than not.
 _LIKELY, _EVEN, _WORTH_SHOWING = 0.9, 0.5, 0.01
+# Share of places of rows in leaves that may be wrong in a table that is close to the truth.
+_MISPLACED = 0.05
 # Sizes of groups that share all values and class, as disclosure control counts them.
 SIZES = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 
@@ -26,15 +29,29 @@ def exhibits_of(
     if not len(found.table):
         return ()
     made = [_certainty(found)]
-    # Rows an attacker would not bet one in a hundred on are no evidence of anything.
-    if float(found.confidence.max()) >= _WORTH_SHOWING:
-        made.insert(0, _sample(found, schema))
+    # Rows an attacker would not bet one in a hundred on are no evidence of anything, unless only
+    # the last digits of numbers are open.
+    near = _is_near(found, model)
+    if near or float(found.confidence.max()) >= _WORTH_SHOWING:
+        made.insert(0, _sample(found, schema, near=near))
     if isinstance(model, Forest) and len(model) > 1:
         made.append(_people(found, min_people))
     return tuple(made)
 
 
-def _sample(found: Reconstruction, schema: Schema) -> Exhibit:
+def _is_near(found: Reconstruction, model: Model) -> bool:
+    """Whether the table must be close to the truth though no number in it is sure.
+
+    A forest that says more figures than the table has values leaves rows little room; so a table
+    that puts nearly all rows into their leaves has nearly their values.
+    """
+    if not isinstance(model, Forest) or n_parameters(model) < found.table.size:
+        return False
+    wrong = found.details.get("misplaced", 0 if found.exact else None)
+    return wrong is not None and wrong <= _MISPLACED * len(found.table) * len(model)
+
+
+def _sample(found: Reconstruction, schema: Schema, *, near: bool) -> Exhibit:
     """The rows an attacker would be surest of, and of these the ones that stand alone first."""
     own_place = found.formulation == "replayed"
     order = np.lexsort((found.alike, -np.round(found.confidence, 6)))
@@ -56,7 +73,7 @@ def _sample(found: Reconstruction, schema: Schema) -> Exhibit:
     for i, values in zip(order.tolist(), shown.itertuples(index=False), strict=True):
         place = (i + 1,) if own_place else ()
         rows.append((
-            *place, _sure(float(found.confidence[i])), int(found.alike[i]),
+            *place, _sure(float(found.confidence[i]), near=near), int(found.alike[i]),
             plain(found.labels[i]), *map(plain, values),
         ))  # fmt: skip
     caption = (
@@ -65,6 +82,11 @@ def _sample(found: Reconstruction, schema: Schema) -> Exhibit:
         "with the published counts holds the row; a percentage is how likely the row is in the "
         "training data exactly as shown."
     )
+    if any("approximate" in row for row in rows):
+        caption += (
+            " “approximate”: the row is in its leaves or nearly so, which leaves a range for some "
+            "numbers; one of them is shown."
+        )
     if own_place:
         caption += " The first column is the row's place in the original table."
     if left_out > 0:
@@ -111,9 +133,11 @@ def plain(value: object) -> Any:
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
-def _sure(confidence: float) -> str:
+def _sure(confidence: float, *, near: bool) -> str:
     if confidence >= 1:
         return "certain"
+    if near and confidence < _WORTH_SHOWING:
+        return "approximate"
     return f"{min(confidence, 0.99):.0%}" if confidence >= 0.01 else "under 1%"
 
 
