@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 from small_tables import all_profiles, consistent, random_table, random_tree
 
 from glassleak.errors import (
@@ -28,6 +30,7 @@ from glassleak.models import (
     RuleList,
     Tree,
 )
+from glassleak.readers import read
 from glassleak.schema import Binary, Categorical, Numeric, Ordinal, Schema
 from glassleak.uncertainty import uncertainty
 from glassleak.uncertainty.joint import Effort, joint_uncertainty
@@ -263,3 +266,17 @@ def test_bagged_forests_get_an_upper_bound_and_nothing_else():
     both = joint_uncertainty([tree, forest], schema)
     assert both.bits_low == 0
     assert both.bits_high == pytest.approx(14.584962500721, abs=1e-12)
+
+
+def test_known_draws_that_leave_one_table_leave_no_bit():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.integers(0, 2, (30, 5)), columns=list("abcde"))
+    y = (X.sum(axis=1) + rng.integers(0, 2, 30) > 2).astype(int)
+    schema = Schema([Binary(name) for name in X])
+    model = read(RandomForestClassifier(60, random_state=0).fit(X, y))
+    found = uncertainty(model, schema)
+    assert (found.status, found.bits, found.bits_uninformed) == ("exact", 0.0, 150.0)
+    assert any("seeds" in note for note in found.notes)
+    # Without the draws the same counts allow more tables.
+    unknown = dataclasses.replace(model, bagging=Bagging("unknown", 30))
+    assert uncertainty(unknown, schema).bits_high > 0

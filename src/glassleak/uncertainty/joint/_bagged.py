@@ -14,10 +14,11 @@ import math
 
 import numpy as np
 
-from glassleak.errors import UnsupportedModelError
+from glassleak.errors import GlassleakError, UnsupportedModelError
 from glassleak.knowledge import profile_space, published
 from glassleak.knowledge._boxes import BoxSpace
 from glassleak.models import Exact, Forest, Tree
+from glassleak.reconstruction import reconstruct
 from glassleak.schema import Schema
 from glassleak.uncertainty.joint._cells import group_profiles
 from glassleak.uncertainty.joint._piece import IntArray
@@ -47,6 +48,22 @@ def bagged_singles(forest: Forest, schema: Schema, n_profiles: int) -> list[tupl
         inside = (int(k) * math.log2(n) for n, k in zip(profiles, seen, strict=True) if k)
         found.append((f"tree {i}", math.fsum(inside) + elsewhere * math.log2(n_profiles)))
     return found
+
+
+def only_one_table(forest: Forest, schema: Schema, *, budget_seconds: float, seed: int) -> str:
+    """The proof that a forest whose draws are known fits one table alone; empty if there is none.
+
+    With the draws every row has an identity, so counts of different trees are about the same rows
+    again.
+    """
+    if forest.bagging.kind != "known" or budget_seconds <= 0:
+        return ""
+    try:
+        found = reconstruct(forest, schema, budget_seconds=budget_seconds, seed=seed)
+    except GlassleakError:
+        return ""
+    proved = found.status == "unique" and found.certificate.certain_rows == forest.n_rows
+    return found.certificate.proof if proved else ""
 
 
 def distinct_rows(tree: Tree) -> IntArray:
