@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.errors import InconsistentModelError
+from glassleak.errors import BudgetExhaustedError, InconsistentModelError, ModelTooLargeError
 from glassleak.knowledge import (
     Cells,
     Known,
@@ -96,7 +96,7 @@ def attack(
     Parameters
     ----------
     cells_deadline : float
-        When to give up enumerating cells, if that is before `deadline`.
+        When to give up enumerating cells, if that is before `deadline`; then they are too many.
 
     Raises
     ------
@@ -115,6 +115,10 @@ def attack(
     try:
         cells = enumerate_cells(facts, space, deadline=min(deadline, cells_deadline))
         system = linear_system(facts, cells)
+    except BudgetExhaustedError as error:
+        if cells_deadline >= deadline:
+            raise
+        raise ModelTooLargeError(str(error)) from None
     except InconsistentModelError as error:
         raise explain_unreachable(facts, space, error, deadline) from None
     lower = _known_rows(facts, cells, system, known)

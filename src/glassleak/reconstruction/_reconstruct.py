@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from glassleak.errors import (
-    BudgetExhaustedError,
     ModelTooLargeError,
     SchemaError,
     UnsupportedModelError,
@@ -27,7 +26,7 @@ from glassleak.schema import Schema
 
 Formulation = Literal["auto", "cells", "search", "rows-cp", "rows-milp"]
 # Of the budget, for finding out whether cells can be enumerated where rows could be searched for.
-_CELLS_SHARE = 0.2
+_CELLS_SHARE = 0.5
 
 
 def reconstruct(
@@ -154,9 +153,8 @@ def reconstruct(
             progress=progress,
             cells_deadline=started + _CELLS_SHARE * budget_seconds if instead else deadline,
         )
-    except (ModelTooLargeError, BudgetExhaustedError):
-        # Time that went into solving, and not into enumerating, leaves none for a search.
-        if not instead or time.monotonic() > started + 2 * _CELLS_SHARE * budget_seconds:
+    except ModelTooLargeError:
+        if not instead:
             raise
         return attack_rows(
             model, facts, schema, known, started=started, deadline=deadline, seed=seed,

@@ -118,7 +118,7 @@ def test_cold_sweeps_never_raise_the_energy():
 def test_a_small_table_is_found():
     table, labels = people(24, 4)
     model = forest(table, labels, 60)
-    found = gl.reconstruct(model, NUMBERS, formulation="search", budget_seconds=20)
+    found = gl.reconstruct(model, NUMBERS, formulation="search", budget_seconds=5)
     assert found.formulation == "search"
     assert found.exact == found.certificate.replayed == (found.details["misplaced"] == 0)
     assert not NUMBERS.invalid_rows(found.table).any()
@@ -142,7 +142,7 @@ def test_auto_searches_where_cells_are_too_many():
     table = pd.DataFrame(rng.integers(0, 1000, (40, 12)), columns=[f"x{i}" for i in range(12)])
     labels = rng.integers(0, 2, 40)
     schema = gl.Schema([gl.Ordinal(c, 0, 999) for c in table])
-    found = gl.reconstruct(forest(table, labels, 30), schema, budget_seconds=5)
+    found = gl.reconstruct(forest(table, labels, 30), schema, budget_seconds=4)
     assert found.formulation == "search"
     assert found.exact == (found.details["misplaced"] == 0)
     assert (found.status == "partial") == (found.details["misplaced"] > 0)
@@ -159,7 +159,7 @@ def test_enumerable_cells_are_still_enumerated():
 def test_random_thresholds_promise_no_midpoints():
     table, labels = people(24, 8)
     trees = ExtraTreesClassifier(30, random_state=0).fit(table, labels)
-    found = gl.reconstruct(gl.read(trees), NUMBERS, formulation="search", budget_seconds=10)
+    found = gl.reconstruct(gl.read(trees), NUMBERS, formulation="search", budget_seconds=3)
     assert found.details["thresholds_not_half_way"] is None
     assert found.details["values"]["share_pinned"] < 1
 
@@ -183,7 +183,7 @@ def test_missing_values_take_their_own_way():
     fresh = Rows(grove, rows.levels, labels, 0)
     np.testing.assert_array_equal(rows.leaf, fresh.leaf)
     np.testing.assert_array_equal(rows.node, fresh.node)
-    found = gl.reconstruct(model, schema, formulation="search", budget_seconds=10)
+    found = gl.reconstruct(model, schema, formulation="search", budget_seconds=3)
     assert found.exact == (found.details["misplaced"] == 0)
     assert found.table["age"].isna().any()
 
@@ -204,7 +204,7 @@ def test_a_single_tree_and_three_classes():
     table, labels = people(40, 10)
     labels = labels + (table["phone"].to_numpy() == 1)
     tree = gl.read(DecisionTreeClassifier(random_state=0).fit(table, labels))
-    found = gl.reconstruct(tree, NUMBERS, formulation="search", budget_seconds=10)
+    found = gl.reconstruct(tree, NUMBERS, formulation="search", budget_seconds=3)
     assert found.status == "consistent"
     np.testing.assert_array_equal(np.bincount(found.labels), np.bincount(labels))
 

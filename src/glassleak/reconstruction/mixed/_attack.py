@@ -25,6 +25,8 @@ from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.schema import Schema
 
 FloatArray = npt.NDArray[np.float64]
+# Of the time, for recovering values and sending the table through the model.
+_VALUES_SHARE = 0.05
 
 
 def searchable(model: Model | Sequence[Model], known: Known) -> bool:
@@ -66,7 +68,8 @@ def attack_rows(
     axes = axes_of(space, facts)
     midpoints = all(thresholds_are_midpoints(one)[0] for one in trees)
     grove = grove_of(facts, axes, midpoints=midpoints)
-    placed = search(grove, axes, facts.class_totals, deadline=deadline, seed=seed, tell=tell)
+    until = deadline - _VALUES_SHARE * max(0.0, deadline - time.monotonic())
+    placed = search(grove, axes, facts.class_totals, deadline=until, seed=seed, tell=tell)
     tell("recovering values", 0.95)
     values = values_of(axes, placed.levels, len(facts.columns))
     found = None
