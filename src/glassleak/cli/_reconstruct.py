@@ -47,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_arguments(parser)
     parser.add_argument("--schema", metavar="FILE", help="schema file (default: inferred)")
     parser.add_argument("--formulation", default="auto",
-                        choices=("auto", "cells", "rows-cp", "rows-milp"),
-                        help="cells is glassleak's own; the others are as published")  # fmt: skip
+                        choices=("auto", "cells", "search", "rows-cp", "rows-milp"),
+                        help="cells and search are glassleak's own; the others are as "
+                        "published")  # fmt: skip
     parser.add_argument("--multiplicities", default="auto", choices=("auto", "known", "unknown"),
                         help="bagged forests: repeat the draws from stored seeds where possible "
                         "(auto), insist on it, or do without (default: auto)")  # fmt: skip
