@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import glassleak as gl
+from benchmarks._bagging_figure import PEOPLE, TREES, draw
 from glassleak.papers.forests._data import schema_of, split_of
 from glassleak.papers.forests._setting import DATASETS, Run
 
@@ -54,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first-seed", type=int, default=0, help="(default: %(default)s)")
     parser.add_argument("--budget", type=float, default=60, help="seconds (default: %(default)g)")
     parser.add_argument("--full", action="store_true", help="depths 2-10, 1,000 and 5,000 rows too")
+    parser.add_argument("--growth", action="store_true",
+                        help="1 to 100 trees, and 50 to 1,000 rows")  # fmt: skip
+    parser.add_argument("--figure", type=Path, help="draw error by trees and by rows here")
     parser.add_argument("--csv", type=Path, help="also write one line per run here")
 
 
@@ -64,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     runs: list[dict[str, Any]] = []
     claimed: list[float] = []
     right: list[bool] = []
-    for case in _cases(arguments):
+    cases = _cases(arguments)
+    for case in cases:
         found = []
         for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             one = _measure(case, seed, arguments.budget if case.rows <= 1000 else 300)
@@ -82,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         print({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}, flush=True)
     print(pd.DataFrame(lines).round(5).to_string(index=False))
     print(_calibration(np.array(claimed), np.array(right)).to_string(index=False))
+    if arguments.figure:
+        draw(lines, {case.dataset: _guessing(case.dataset) for case in cases}, arguments.figure)
     return int(any(line["kept"] is False for line in lines))
 
 
@@ -99,7 +106,15 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
         cases += [Case(d, depth, 100, 100) for d in datasets for depth in (2, 3, 4, 5, 10)]
         cases += [Case(d, None, 100, 1000) for d in datasets if d != "default_credit"]
         cases += [Case(d, None, 100, 5000) for d in datasets if d == "compas"]
+    if arguments.growth:
+        cases += [Case(d, None, trees, 100) for d in datasets for trees in TREES]
+        cases += [Case(d, None, 100, rows) for d in datasets for rows in PEOPLE]
     return list(dict.fromkeys(cases))
+
+
+def _guessing(dataset: str) -> float:
+    train, _ = _training_set(Case(dataset, None, 1, 100), seed=0)
+    return gl.random_baseline(None, schema_of(dataset, "paper"), train, repeats=10).mean
 
 
 def _measure(case: Case, seed: int, budget: float) -> dict[str, Any]:
