@@ -23,7 +23,7 @@ IntArray = npt.NDArray[np.int32]
 _HOT, _COLD, _STILL = 2.5, 0.6, 0.3
 # What a threshold costs that is not half way between the rows next to it.
 _HALF_WAY = 2.0
-_SWEEPS, _SWEEPS_AGAIN = 1500, 500
+_SWEEPS, _SWEEPS_AGAIN, _SLOWLY = 1500, 500, 400
 _SAMPLES = 60
 _ATTEMPTS, _FROM_NOTHING = 8, 2
 # Of the whole time for each of the attempts that start from nothing; of an attempt's time for
@@ -86,7 +86,7 @@ def search(
     labels = np.repeat(np.arange(len(class_totals)), class_totals).astype(np.int32)
     found: list[Placed] = []
     kept = np.zeros(len(labels), dtype=bool)
-    sweeps = 0
+    sweeps, affordable = 0, 0.0
     for attempt in range(_ATTEMPTS):
         now = time.monotonic()
         if now >= deadline:
@@ -95,9 +95,15 @@ def search(
         start = np.column_stack([rng.integers(0, k, len(labels)) for k in grove.sizes])
         start[kept] = found[0].levels[kept] if found else 0
         rows = Rows(grove, start.astype(np.int32), labels, seed + 7919 * attempt)
-        # The first attempts start from nothing; what they agree on makes the others cheap.
-        share = _FIRST_SHARE * (deadline - started) if attempt < _FROM_NOTHING else deadline - now
-        until = now + _COOLING_SHARE * min(share, deadline - now)
+        share = deadline - now
+        if attempt < _FROM_NOTHING:
+            # What the attempts from nothing agree on makes the others cheap; but one that is
+            # cooled slowly is better than two that are not.
+            if attempt == 0:
+                affordable = _FIRST_SHARE * (deadline - started) / _seconds_per_sweep(rows)
+            if affordable >= _SLOWLY:
+                share = min(share, _FIRST_SHARE * (deadline - started))
+        until = now + _COOLING_SHARE * share
         sweeps += _cool(rows, kept, until, attempt < _FROM_NOTHING, tell)
         found.append(_look_around(rows, axes, min(deadline, until + 0.2 * share), tell))
         found.sort(key=lambda placed: placed.energy)
@@ -109,6 +115,14 @@ def search(
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
     return replace(found[0], sweeps=sweeps)
+
+
+def _seconds_per_sweep(rows: Rows) -> float:
+    """Of the second sweep: the first may have to be compiled."""
+    for _ in range(2):
+        started = time.monotonic()
+        rows.sweep(_HOT, _HALF_WAY)
+    return max(time.monotonic() - started, 1e-6)
 
 
 def _cool(
