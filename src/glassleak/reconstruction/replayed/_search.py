@@ -33,6 +33,8 @@ _EVENLY = 0.5
 # Quenched only where this share of the random energy is left.
 _NEARLY = 0.04
 _SAMPLES = 20
+# Moves between two looks at the clock; share of the time for samples.
+_CHUNK, _SAMPLING_SHARE = 5_000, 0.15
 # Melting in parts: sweeps of the first attempt, attempts in vain, the largest share of wrong rows
 # with which it is tried, and the share of right rows that are melted along.
 _FIRST_SWEEPS, _FAILURES, _MOST_MELTED, _OTHERS = 150, 5, 0.7, 0.1
@@ -83,8 +85,10 @@ def search(
     polish : callable, optional
         Given an exact table and the temperature around which tables form, may move rows.
     """
-    walk = Walk(problem, levels, settled, seed, deadline)
     began = time.monotonic()
+    # Time to see how far rows move is kept back, or nothing could be said about any of them.
+    ends, deadline = deadline, deadline - _SAMPLING_SHARE * max(0.0, deadline - began)
+    walk = Walk(problem, levels, settled, seed, deadline)
     tell(0.0)
     walk.sweep(_HOT)
     forming = _scan(walk, _SCAN_SHARE * (deadline - time.monotonic()))
@@ -114,6 +118,7 @@ def search(
         span *= _LONGER
     if walk.best_energy == 0 and polish is not None:
         polish(walk, forming)
+    walk.deadline = ends
     return walk.answer(_END * forming, rounds, forming)
 
 
@@ -242,8 +247,8 @@ class Walk:
         rows = self.rows if rows is None else rows
         count = len(rows) * max(len(self.blocks), 1)
         # In parts, so that large tables look at the clock.
-        for start in range(0, count, 20_000):
-            size = min(20_000, count - start)
+        for start in range(0, count, _CHUNK):
+            size = min(_CHUNK, count - start)
             blocks = self.blocks if len(self.blocks) else np.zeros(1, dtype=np.int64)
             stir(
                 self.levels, self.table, temperature,
@@ -281,7 +286,10 @@ class Walk:
         self.table = self.copy(best)
         alike = np.zeros(len(best.label))
         for _ in range(_SAMPLES):
+            done = self.sweeps
             self.sweep(temperature)
+            if self.sweeps == done:  # cut short: samples that are lacking speak for no row
+                break
             same = np.add.reduceat(
                 np.append(self.table.leaf != best.leaf, False), self.levels.first[:-1]
             )
