@@ -42,7 +42,7 @@ def with_attribute(data, value) -> DecisionTreeClassifier:
     "model",
     [
         DecisionTreeClassifier(),
-        DecisionTreeRegressor(max_depth=3),
+        DecisionTreeRegressor(min_samples_leaf=10),
         GradientBoostingClassifier(n_estimators=5),
         AdaBoostClassifier(n_estimators=5),
         ExtraTreesClassifier(5),

@@ -165,7 +165,7 @@ def test_one_tree():
     model = gl.read(DecisionTreeClassifier(random_state=0).fit(X, y))
     values = recover_values(model, SCHEMA, X.to_numpy())
     assert inside(values, X)
-    assert values.met >= 0.7 * values.thresholds
+    assert values.met >= 0.6 * values.thresholds
 
 
 def test_german_credit_given_the_right_places():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import BudgetExhaustedError
+from glassleak.reconstruction._side_by_side import side_by_side
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._agree import agreed
 from glassleak.reconstruction.mixed._axes import Axis
@@ -25,10 +28,11 @@ _HOT, _COLD, _STILL = 2.5, 0.6, 0.3
 _HALF_WAY = 2.0
 _SWEEPS, _SWEEPS_AGAIN, _SLOWLY = 1500, 500, 400
 _SAMPLES = 60
-_ATTEMPTS, _FROM_NOTHING = 8, 2
-# Of the whole time for each of the attempts that start from nothing; of an attempt's time for
-# cooling, the rest is for looking around in what was found.
-_FIRST_SHARE, _COOLING_SHARE = 0.35, 0.85
+# Two attempts run side by side; the first two start from nothing.
+_ATTEMPTS, _AT_ONCE = 10, 2
+# Of the whole time for the attempts that start from nothing; of an attempt's time for cooling,
+# the rest is for looking around in what was found.
+_FIRST_SHARE, _COOLING_SHARE = 0.6, 0.85
 # More rows than this are not compared between attempts, which takes the square of their number.
 _COMPARED = 4000
 
@@ -86,32 +90,40 @@ def search(
     labels = np.repeat(np.arange(len(class_totals)), class_totals).astype(np.int32)
     found: list[Placed] = []
     kept = np.zeros(len(labels), dtype=bool)
-    sweeps, affordable = 0, 0.0
-    for attempt in range(_ATTEMPTS):
-        now = time.monotonic()
-        if now >= deadline:
-            break
-        rng = np.random.default_rng([seed, attempt])
+    sweeps, attempt = 0, 0
+    enough = threading.Event()
+
+    def tried(number: int, until: float, told: Progress) -> tuple[Placed, int]:
+        rng = np.random.default_rng([seed, number])
         start = np.column_stack([rng.integers(0, k, len(labels)) for k in grove.sizes])
         start[kept] = found[0].levels[kept] if found else 0
-        rows = Rows(grove, start.astype(np.int32), labels, seed + 7919 * attempt)
-        share = deadline - now
-        if attempt < _FROM_NOTHING:
-            # What the attempts from nothing agree on makes the others cheap; but one that is
-            # cooled slowly is better than two that are not.
-            if attempt == 0:
-                affordable = _FIRST_SHARE * (deadline - started) / _seconds_per_sweep(rows)
-            if affordable >= _SLOWLY:
-                share = min(share, _FIRST_SHARE * (deadline - started))
-        until = now + _COOLING_SHARE * share
-        sweeps += _cool(rows, kept, until, attempt < _FROM_NOTHING, tell)
-        found.append(_look_around(rows, axes, min(deadline, until + 0.2 * share), tell))
+        rows = Rows(grove, start.astype(np.int32), labels, seed + 7919 * number)
+        now = time.monotonic()
+        if number < _AT_ONCE:
+            # What the attempts from nothing agree on makes the others cheap; but attempts that
+            # are cooled slowly are better than many that are not.
+            first = _FIRST_SHARE * (until - started)
+            if first / _seconds_per_sweep(rows) >= _SLOWLY:
+                until = min(until, started + first)
+        cooled = now + _COOLING_SHARE * (until - now)
+        done = _cool(rows, kept, cooled, number, enough, told)
+        placed = _look_around(rows, axes, until, told)
+        if placed.energy == 0 and number % _AT_ONCE == 0:
+            enough.set()
+        return placed, done
+
+    while attempt < _ATTEMPTS and time.monotonic() < deadline:
+        jobs = [partial(tried, attempt + k, deadline) for k in range(_AT_ONCE)]
+        attempt += _AT_ONCE
+        for placed, done in side_by_side(jobs, tell):
+            found.append(placed)
+            sweeps += done
         found.sort(key=lambda placed: placed.energy)
+        del found[2:]
         if found[0].energy == 0:
             break
-        if len(found) > 1 and len(labels) <= _COMPARED:
+        if len(labels) <= _COMPARED:
             kept = agreed(axes, found[0].levels, found[1].levels, labels)
-        del found[2:]
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
     return replace(found[0], sweeps=sweeps)
@@ -126,19 +138,26 @@ def _seconds_per_sweep(rows: Rows) -> float:
 
 
 def _cool(
-    rows: Rows, kept: npt.NDArray[np.bool_], until: float, from_nothing: bool, tell: Progress
+    rows: Rows,
+    kept: npt.NDArray[np.bool_],
+    until: float,
+    number: int,
+    enough: threading.Event,
+    tell: Progress,
 ) -> int:
     """Lower the temperature until every count is right, the plan is done or the time is up.
 
-    Rows that are `kept` are only warmed a little, and looked at less often.
+    Rows that are `kept` are only warmed a little, and looked at less often.  Once the first of
+    two attempts is done the second is not needed; not the other way round, or the answer would
+    depend on which one the machine favours.
     """
     started = time.monotonic()
     allowed = max(until - started, 1e-9)
     free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept)
-    n_sweeps = _SWEEPS if from_nothing else _SWEEPS_AGAIN
+    n_sweeps = _SWEEPS if number < _AT_ONCE else _SWEEPS_AGAIN
     for step in range(n_sweeps):
         done = max(step / n_sweeps, (time.monotonic() - started) / allowed)
-        if done >= 1 and step:
+        if step and (done >= 1 or (number % _AT_ONCE and enough.is_set())):
             break
         heat = _HOT * (_COLD / _HOT) ** min(done, 1.0)
         rows.sweep(heat, _HALF_WAY, some=free)

@@ -7,18 +7,24 @@ longer rounds, until a table reproduces every published figure.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from glassleak.reconstruction._side_by_side import side_by_side
+from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.replayed._heat import Table, energy_of, put, stir
 from glassleak.reconstruction.replayed._levels import BLOCK, HIGH, LOW, Levels
 from glassleak.reconstruction.replayed._problem import IntArray, Problem
 from glassleak.reconstruction.replayed._settle import Settled
 
+# Walks from different starts, side by side.
+_AT_ONCE = 2
 _HOT, _COLD, _FROZEN = 8.0, 0.1, 0.02
 _SCAN_SHARE, _SCAN_STEPS = 0.06, 60
 _FIRST_ROUND_SHARE, _LONGER = 0.15, 6.0
@@ -88,14 +94,44 @@ def search(
     began = time.monotonic()
     # Time to see how far rows move is kept back, or nothing could be said about any of them.
     ends, deadline = deadline, deadline - _SAMPLING_SHARE * max(0.0, deadline - began)
-    walk = Walk(problem, levels, settled, seed, deadline)
+    enough = threading.Event()
+
+    def annealed(number: int, told: Progress) -> _Annealed:
+        walk = Walk(problem, levels, settled, _AT_ONCE * seed + number, deadline)
+        return _anneal(walk, began, enough, lambda share: told("searching", share))
+
+    jobs = [partial(annealed, number) for number in range(_AT_ONCE)]
+    found = side_by_side(jobs, lambda _step, share: tell(share))
+    best = min(found, key=lambda one: one.walk.best_energy)
+    walk = best.walk
+    walk.sweeps = sum(one.walk.sweeps for one in found)
+    if walk.best_energy == 0 and polish is not None:
+        polish(walk, best.forming)
+    walk.deadline = ends
+    return walk.answer(_END * best.forming, best.rounds, best.forming)
+
+
+@dataclass(frozen=True)
+class _Annealed:
+    """A walk at its end, its number of rounds, and the temperature around which tables form."""
+
+    walk: Walk
+    rounds: int
+    forming: float
+
+
+def _anneal(
+    walk: Walk, began: float, enough: threading.Event, tell: Callable[[float], None]
+) -> _Annealed:
+    """Cool in longer and longer rounds until a table is exact, here or elsewhere."""
+    deadline = walk.deadline
     tell(0.0)
     walk.sweep(_HOT)
     forming = _scan(walk, _SCAN_SHARE * (deadline - time.monotonic()))
     cooling = _Cooling.evenly(_START * forming, _END * forming)
     span = _FIRST_ROUND_SHARE * (deadline - time.monotonic())
     rounds = 0
-    while walk.best_energy > 0 and time.monotonic() < deadline:
+    while walk.best_energy > 0 and time.monotonic() < deadline and not enough.is_set():
         rounds += 1
         start = time.monotonic()
         end = min(start + span, deadline)
@@ -103,7 +139,7 @@ def search(
             end = deadline
         checks = 0
         seen: list[tuple[float, float]] = []
-        while (now := time.monotonic()) < end and walk.best_energy > 0:
+        while (now := time.monotonic()) < end and walk.best_energy > 0 and not enough.is_set():
             share = (now - start) / max(end - start, 1e-9)
             walk.sweep(cooling.at(share))
             seen.append((cooling.at(share), walk.energy))
@@ -113,23 +149,27 @@ def search(
                 if walk.energy < _NEARLY * walk.random_energy:
                     walk.quench(_QUENCH_SWEEPS)
         walk.quench(4 * _QUENCH_SWEEPS)
-        _melt_in_parts(walk, forming, deadline)
+        _melt_in_parts(walk, forming, deadline, enough)
         cooling = cooling.slower_where_it_falls(seen)
         span *= _LONGER
-    if walk.best_energy == 0 and polish is not None:
-        polish(walk, forming)
-    walk.deadline = ends
-    return walk.answer(_END * forming, rounds, forming)
+    if walk.best_energy == 0:
+        enough.set()
+    return _Annealed(walk, rounds, forming)
 
 
-def _melt_in_parts(walk: Walk, forming: float, deadline: float) -> None:
+def _melt_in_parts(walk: Walk, forming: float, deadline: float, enough: threading.Event) -> None:
     """Anneal only the rows that stand in leaves with wrong figures, and some others.
 
     Rows that are right hold the rest in place, so a small part of a table forms much faster than
     the whole.  Ends when longer and longer attempts do not help any more.
     """
     sweeps, failed = _FIRST_SWEEPS, 0
-    while walk.best_energy > 0 and failed < _FAILURES and time.monotonic() < deadline:
+    while (
+        walk.best_energy > 0
+        and failed < _FAILURES
+        and time.monotonic() < deadline
+        and not enough.is_set()
+    ):
         before = walk.best_energy
         walk.table = walk.copy(walk.best)
         wrong = walk.rows[walk.misfit()[walk.rows] > 0]
