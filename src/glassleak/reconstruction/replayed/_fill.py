@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from glassleak.reconstruction.replayed._problem import IntArray, Problem
 
-# Every settled attribute in which two people differ makes them this many times less alike.
-_PER_DIFFERENCE = 4.0
+# Every settled attribute in which two people differ makes them this many times less alike, but
+# nobody is without any weight.
+_PER_DIFFERENCE, _BACKGROUND = 4.0, 0.01
 _MOST_COMPARED = 2000
 
 
@@ -34,19 +35,38 @@ def fill(
         profile[:, b] = np.argmax(np.where(bits, levels, 0.0), axis=1)
         held.append(bits)
     settled = ~is_open
-    people = np.flatnonzero(settled.mean(axis=1) >= 0.5)[:_MOST_COMPARED]
-    if not len(people):
-        return profile, size
+    people = np.argsort(-settled.sum(axis=1), kind="stable")[:_MOST_COMPARED]
+    usual = _usual_answer(problem, profile, settled)
     for i in np.flatnonzero(is_open.any(axis=1)).tolist():
         both = settled[i] & settled[people]
         differ = ((profile[people] != profile[i]) & both).sum(axis=1) + (label[people] != label[i])
-        alike = np.where(people == i, 0.0, _PER_DIFFERENCE ** -differ.astype(np.float64))
+        alike = np.where(
+            people == i, 0.0, _PER_DIFFERENCE ** -differ.astype(np.float64) + _BACKGROUND
+        )
         for b in np.flatnonzero(is_open[i]).tolist():
             known = settled[people, b]
             votes = np.bincount(
                 profile[people[known], b], weights=alike[known], minlength=len(blocks[b])
             )
+            if len(votes) == 2 and usual is not None:
+                heard = settled[:, b].mean()
+                votes = heard * votes / max(votes.sum(), 1e-300) + (1.0 - heard) * usual
             votes = np.where(held[b][i], votes, -1.0)
             if votes.max() > 0:
                 profile[i, b] = int(np.argmax(votes))
     return profile, size
+
+
+def _usual_answer(
+    problem: Problem, profile: npt.NDArray[np.int32], settled: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64] | None:
+    """How often yes/no attributes are answered no and yes, over all of them.
+
+    A column that trees hardly ever test hardly varies where it is not tested; the few rows that
+    were tested are those where it did, so they say little about which answer is the common one.
+    """
+    two = [b for b, block in enumerate(problem.space.blocks) if len(block) == 2]
+    answers = np.concatenate([profile[settled[:, b], b] for b in two]) if two else np.zeros(0, int)
+    if not len(answers):
+        return None
+    return np.bincount(answers, minlength=2) / len(answers)
