@@ -29,10 +29,12 @@ _HALF_WAY = 2.0
 _SWEEPS, _SWEEPS_AGAIN, _SLOWLY = 1500, 500, 400
 _SAMPLES = 60
 # Two attempts run side by side; the first two start from nothing.
-_ATTEMPTS, _AT_ONCE = 10, 2
+_ATTEMPTS, _AT_ONCE = 60, 2
 # Of the whole time for the attempts that start from nothing; of an attempt's time for cooling,
 # the rest is for looking around in what was found.
 _FIRST_SHARE, _COOLING_SHARE = 0.6, 0.85
+# Share of the agreed rows that are freed after as many pairs of attempts in vain; then again.
+_FREED = (0.0, 0.25, 0.5, 1.0)
 # More rows than this are not compared between attempts, which takes the square of their number.
 _COMPARED = 4000
 
@@ -90,7 +92,7 @@ def search(
     labels = np.repeat(np.arange(len(class_totals)), class_totals).astype(np.int32)
     found: list[Placed] = []
     kept = np.zeros(len(labels), dtype=bool)
-    sweeps, attempt = 0, 0
+    sweeps, attempt, stale, best = 0, 0, 0, np.inf
     enough = threading.Event()
 
     def tried(number: int, until: float, told: Progress) -> tuple[Placed, int]:
@@ -122,8 +124,13 @@ def search(
         del found[2:]
         if found[0].energy == 0:
             break
+        stale = 0 if found[0].energy < best else stale + 1
+        best = found[0].energy
         if len(labels) <= _COMPARED:
             kept = agreed(axes, found[0].levels, found[1].levels, labels)
+            # Rows may agree on what is wrong: when nothing gets better, more of them are freed.
+            freed = _FREED[stale % len(_FREED)]
+            kept &= np.random.default_rng([seed, attempt, 1]).random(len(labels)) >= freed
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
     return replace(found[0], sweeps=sweeps)
