@@ -7,14 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from glassleak.papers._plot import GREY, SHADES, grid_of_panels, plain_ticks
+from glassleak.papers._plot import SHADES, grid_of_panels, plain_ticks, save
 from glassleak.papers.forests._setting import DATASETS, TITLES
 
 TREES = (1, 5, 10, 20, 50, 100)
 PEOPLE = (50, 100, 200, 500, 1000)
 
 
-def draw(lines: list[dict[str, Any]], guessing: dict[str, float], file: Path) -> None:
+def draw(lines: list[dict[str, Any]], stem: Path) -> None:
+    """Write the figure as ``.svg`` and ``.png``."""
+    save(lambda: _figure(lines), stem)
+
+
+def _figure(lines: list[dict[str, Any]]) -> Any:
     """Upper row: by number of trees, 100 people.  Lower row: by people, 100 trees."""
     table = pd.DataFrame(lines)
     table = table[table["depth"].isna()]
@@ -28,13 +33,11 @@ def draw(lines: list[dict[str, Any]], guessing: dict[str, float], file: Path) ->
         _curve(axes[1][k], by_people, "rows", PEOPLE)
         axes[0][k].set(title=TITLES[dataset], xlabel="trees (100 people)")
         axes[1][k].set(xlabel="people (100 trees)")
-        for row in range(2):
-            axes[row][k].axhline(guessing[dataset], color=GREY, linestyle=":", label="guessing")
     for row in range(2):
         axes[row][0].set_ylabel("share of values wrong")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+    return figure
 
 
 def _curve(panel: Any, table: pd.DataFrame, by: str, ticks: tuple[int, ...]) -> None:

@@ -57,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="depths 2-10, 1,000 and 5,000 rows too")
     parser.add_argument("--growth", action="store_true",
                         help="1 to 100 trees, and 50 to 1,000 rows")  # fmt: skip
-    parser.add_argument("--figure", type=Path, help="draw error by trees and by rows here")
+    parser.add_argument("--figure", type=Path, metavar="STEM",
+                        help="draw error by trees and rows as STEM.svg and STEM.png")  # fmt: skip
     parser.add_argument("--csv", type=Path, help="also write one line per run here")
 
 
@@ -88,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(pd.DataFrame(lines).round(5).to_string(index=False))
     print(_calibration(np.array(claimed), np.array(right)).to_string(index=False))
     if arguments.figure:
-        draw(lines, {case.dataset: _guessing(case.dataset) for case in cases}, arguments.figure)
+        draw(lines, arguments.figure)
     return int(any(line["kept"] is False for line in lines))
 
 
@@ -110,11 +111,6 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
         cases += [Case(d, None, trees, 100) for d in datasets for trees in TREES]
         cases += [Case(d, None, 100, rows) for d in datasets for rows in PEOPLE]
     return list(dict.fromkeys(cases))
-
-
-def _guessing(dataset: str) -> float:
-    train, _ = _training_set(Case(dataset, None, 1, 100), seed=0)
-    return gl.random_baseline(None, schema_of(dataset, "paper"), train, repeats=10).mean
 
 
 def _measure(case: Case, seed: int, budget: float) -> dict[str, Any]:
