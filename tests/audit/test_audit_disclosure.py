@@ -77,7 +77,8 @@ def test_data_that_do_not_fit_are_no_failure(tree, data):
     assert result.reason
 
 
-def test_bagged_forests_are_not_assessed():
+def test_bagged_forests_are_not_assessed(ask_only):
+    ask_only("disclosure")
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=["a", "b", "c"])
     forest = RandomForestClassifier(3, random_state=0).fit(table, rng.integers(0, 2, 60))

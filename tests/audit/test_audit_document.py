@@ -227,6 +227,6 @@ def test_a_report_is_written_whole_or_not_at_all(
 def test_a_forest_on_disk_and_in_memory_get_the_same_verdict(tmp_path: Path) -> None:
     estimator = RandomForestClassifier(3, max_depth=2, random_state=0).fit(TABLE, TARGET)
     skops.io.dump(estimator, tmp_path / "forest.skops")
-    live, stored = (gl.audit(s, budget_seconds=5) for s in (estimator, tmp_path / "forest.skops"))
+    live, stored = (gl.audit(s, budget_seconds=2) for s in (estimator, tmp_path / "forest.skops"))
     assert live.verdict == stored.verdict
     assert [f.id for f in live.findings] == [f.id for f in stored.findings]

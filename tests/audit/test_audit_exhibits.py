@@ -111,7 +111,8 @@ def test_size_classes_cover_everything() -> None:
     assert [number for _, number in rows] == [1, 3, 5, 40, 151]
 
 
-def test_numbers_are_shown_although_their_last_digits_are_open() -> None:
+def test_numbers_are_shown_although_their_last_digits_are_open(ask_only: Any) -> None:
+    ask_only("reconstruction")
     table = pd.DataFrame(np.random.default_rng(2).normal(size=(40, 2)), columns=["x", "z"])
     forest = ExtraTreesClassifier(30, random_state=0).fit(table, table["x"] > 0)
     sample = exhibits(forest, schema=None, budget_seconds=8).get("reconstruction.sample")

@@ -17,6 +17,12 @@ from glassleak.errors import AuditError
 RNG = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def membership_only(ask_only: Any) -> None:
+    """The command line's tests ask it among all the others."""
+    ask_only("membership")
+
+
 def people(n: int) -> pd.DataFrame:
     table = pd.DataFrame(RNG.normal(size=(n, 5)), columns=list("abcde"))
     return table.assign(y=(table["a"] + RNG.normal(size=n) > 0).map({True: "yes", False: "no"}))

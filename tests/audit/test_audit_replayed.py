@@ -13,7 +13,8 @@ def rows_finding(forest, compas, seconds: float):
     return next(f for f in result.findings if f.id == "reconstruction.rows")
 
 
-def test_stored_seeds_are_named_as_the_reason_and_their_absence_shows():
+def test_stored_seeds_are_named_as_the_reason_and_their_absence_shows(ask_only):
+    ask_only("reconstruction")
     compas = datasets.load("compas", variant="binary")
     X, y = compas.data.head(100), compas.target.head(100)
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)
@@ -26,6 +27,6 @@ def test_stored_seeds_are_named_as_the_reason_and_their_absence_shows():
     forest.random_state = None
     for tree in forest.estimators_:
         tree.random_state = None
-    without = rows_finding(forest, compas, 4)
+    without = rows_finding(forest, compas, 2)
     assert without.evidence["rows_at_their_own_position"] is False
     assert "seeds" not in without.title
