@@ -10,13 +10,14 @@ from glassleak.knowledge._denoise import (
     with_leaf_counts,
 )
 from glassleak.knowledge._known import Known, class_numbers, with_known_columns
-from glassleak.knowledge._parts import Part, Published, labels_only, published
+from glassleak.knowledge._parts import Decisions, Part, Published, labels_only, published
 from glassleak.knowledge._space import Block, Space, profile_space
 from glassleak.knowledge._system import System, linear_system
 
 __all__ = [
     "Block",
     "Cells",
+    "Decisions",
     "Known",
     "Part",
     "Published",

@@ -14,6 +14,7 @@ from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.bagged import attack_bagged
 from glassleak.reconstruction.bagged._profiles import MAX_ENTRIES
+from glassleak.reconstruction.bagged._rows_attack import attack_bagged_rows
 from glassleak.reconstruction.replayed import reconstruct_replayed
 from glassleak.schema import Schema
 
@@ -42,7 +43,7 @@ def attack_resampled(
             forest, schema, known, formulation, n_rows=n_rows, budget_seconds=budget_seconds,
             seed=seed, progress=progress,
         )  # fmt: skip
-    if formulation not in ("auto", "cells"):
+    if formulation not in ("auto", "cells", "search"):
         raise ValueError(f"unknown formulation {formulation!r}")
     deadline = time.monotonic() + budget_seconds
     unused = ""
@@ -59,11 +60,39 @@ def attack_resampled(
             if not named or multiplicities == "known":
                 raise
             unused = f"the stored seeds were not used: {error}"
-    found = attack_bagged(
-        forest, schema, known, n_rows=n_rows, seed=seed, progress=progress, central=central,
-        budget_seconds=max(deadline - time.monotonic(), 0.1 * budget_seconds),
+    found = _draws_unknown(
+        forest, schema, known, formulation, n_rows=n_rows, seed=seed, progress=progress,
+        central=central, budget_seconds=max(deadline - time.monotonic(), 0.1 * budget_seconds),
     )  # fmt: skip
     if not unused:
         return found
     certificate = replace(found.certificate, statements=(*found.certificate.statements, unused))
     return replace(found, certificate=certificate, details=found.details | {"seeds_unused": unused})
+
+
+def _draws_unknown(
+    forest: Forest,
+    schema: Schema,
+    known: Known,
+    formulation: str,
+    *,
+    n_rows: int | None,
+    budget_seconds: float,
+    seed: int,
+    progress: Progress | None,
+    central: bool,
+) -> Reconstruction:
+    """Over all profiles where they can be listed, over rows where not."""
+    deadline = time.monotonic() + budget_seconds
+    if formulation != "search":
+        try:
+            return attack_bagged(
+                forest, schema, known, n_rows=n_rows, seed=seed, progress=progress,
+                central=central, budget_seconds=budget_seconds,
+            )  # fmt: skip
+        except ModelTooLargeError:
+            if formulation == "cells" or not known.nothing:
+                raise
+    return attack_bagged_rows(
+        forest, schema, known, n_rows=n_rows, deadline=deadline, seed=seed, progress=progress
+    )

@@ -19,7 +19,8 @@ from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._axes import Axis, axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
 from glassleak.reconstruction.mixed._rows import values_of
-from glassleak.reconstruction.mixed._search import Placed, search
+from glassleak.reconstruction.mixed._search import Placed, Task, search
+from glassleak.reconstruction.mixed._terms import exact_terms
 from glassleak.reconstruction.values import Values, recover_values
 from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.schema import Schema
@@ -60,6 +61,9 @@ def attack_rows(
             "the search over rows takes binary trees with exact counts and no side knowledge"
         )
     tell("preparing the search", 0.0)
+    for part in facts.parts:
+        if not part.by_class or (part.counts < 0).any():
+            raise UnsupportedModelError("search over rows needs every count per class", part.name)
     models = tuple(model) if isinstance(model, Sequence) else (model,)
     trees = [one for one in models if isinstance(one, Tree | Forest)]
     space = profile_space(
@@ -69,7 +73,15 @@ def attack_rows(
     midpoints = all(thresholds_are_midpoints(one)[0] for one in trees)
     grove = grove_of(facts, axes, midpoints=midpoints)
     until = deadline - _VALUES_SHARE * max(0.0, deadline - time.monotonic())
-    placed = search(grove, axes, facts.class_totals, deadline=until, seed=seed, tell=tell)
+    labels = np.repeat(np.arange(len(facts.classes)), facts.class_totals)
+    target = np.concatenate([part.counts for part in facts.parts])[grove.group]
+    task = Task(
+        grove,
+        axes,
+        exact_terms(target, facts.n_rows),
+        labels[:, None] == np.arange(len(facts.classes)),
+    )
+    placed = search(task, deadline=until, seed=seed, tell=tell)
     tell("recovering values", 0.95)
     values = values_of(axes, placed.levels, len(facts.columns))
     found = None
@@ -77,7 +89,7 @@ def attack_rows(
         found = recover_values(trees[0], schema, pd.DataFrame(values, columns=list(facts.columns)))
         values = _within(axes, placed, values, found)
     wrong = misplaced(facts, values, placed.labels)
-    if 2 * wrong > placed.miscounted:  # an end of an interval belongs to its neighbour
+    if 2 * wrong > placed.misfit:  # an end of an interval belongs to its neighbour
         values = values_of(axes, placed.levels, len(facts.columns))
         wrong = misplaced(facts, values, placed.labels)
     profiles = _profiles(facts, schema, axes, placed, found)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.errors import ModelTooLargeError, UnsupportedModelError
-from glassleak.knowledge import Published
+from glassleak.knowledge import Decisions, Part, Published
 from glassleak.knowledge._compare import is_low
 from glassleak.reconstruction.mixed._axes import Axis
 
@@ -22,7 +22,7 @@ MAX_BYTES = 400_000_000
 
 @dataclass(frozen=True)
 class Grove:
-    """Trees of exact counts.
+    """Trees over levels.
 
     Attributes
     ----------
@@ -46,7 +46,8 @@ class Grove:
         Where each attribute's levels start in `low` and `high`.
     low, high : float arrays
         Ends of all levels.
-    target : (leaves, classes) int array
+    group : (leaves,) int array
+        The group of the facts each leaf stands for, counted over all parts.
     depth : int
     n_counts : int
         Length of all row counts per level.
@@ -63,35 +64,35 @@ class Grove:
     starts: npt.NDArray[np.int64]
     low: npt.NDArray[np.float64]
     high: npt.NDArray[np.float64]
-    target: npt.NDArray[np.int64]
+    group: npt.NDArray[np.int64]
     depth: int
     n_counts: int
 
 
-def grove_of(facts: Published, axes: Sequence[Axis], *, midpoints: bool) -> Grove:
+def grove_of(
+    facts: Published, axes: Sequence[Axis], *, midpoints: bool, n_trees: int | None = None
+) -> Grove:
     """The trees of `facts` over the levels of `axes`.
 
     Parameters
     ----------
     midpoints : bool
         Whether every threshold is half way between two training values of its node.
+    n_trees : int, optional
+        Only of so many parts; what comes after them are no trees of the model.
 
     Raises
     ------
     UnsupportedModelError
-        A part is no tree, or does not publish every count per class.
+        A part is no tree.
     ModelTooLargeError
     """
     sizes = np.array([len(axis) for axis in axes], dtype=np.int32)
     block_of = {int(c): b for b, axis in enumerate(axes) for c in axis.columns}
-    nodes, twice, roots = [], [], []
-    shift = n_leaves = depth = 0
-    for part in facts.parts:
-        tests = part.decisions
-        if not part.by_class or (part.counts < 0).any() or not _is_tree(tests.low, tests.high):
-            raise UnsupportedModelError(
-                "search over rows needs trees with every count per class", part.name
-            )
+    trees = [_unfolded(part) for part in facts.parts]
+    nodes, twice, roots, groups = [], [], [], []
+    shift = n_leaves = n_groups = 0
+    for part, (tests, group) in zip(facts.parts, trees, strict=True):
         own = np.full((len(tests.column), 8), -1, dtype=np.int64)
         inner = tests.column >= 0
         own[inner, BLOCK] = [block_of[c] for c in tests.column[inner].tolist()]
@@ -101,20 +102,24 @@ def grove_of(facts: Published, axes: Sequence[Axis], *, midpoints: bool) -> Grov
         own[:, MISSING] = tests.missing_low
         roots.append(shift)
         nodes.append(own)
+        groups.append(group + n_groups)
         with np.errstate(over="ignore"):  # the largest float stands for "every number"
             twice.append(2.0 * tests.threshold)
         shift += len(own)
-        n_leaves += part.n_groups
+        n_leaves += len(group)
+        n_groups += part.n_groups
     if shift >= 2**31 or n_leaves * len(axes) * 4 > MAX_BYTES:
         raise ModelTooLargeError(f"{n_leaves:,} leaves are too many for a search over rows")
     node = np.concatenate(nodes)
-    column = np.concatenate([part.decisions.column for part in facts.parts])
-    threshold = np.concatenate([part.decisions.threshold for part in facts.parts])
+    column = np.concatenate([tests.column for tests, _ in trees])
+    threshold = np.concatenate([tests.threshold for tests, _ in trees])
     goes_low = _cuts(node, column, threshold, axes, facts)
     double = np.concatenate(twice)
     whole = np.array([axis.ordered for axis in axes])[np.maximum(node[:, BLOCK], 0)]
     with np.errstate(invalid="ignore"):
         double[~whole | (node[:, BLOCK] < 0) | ~(np.abs(double) < 1e300)] = np.nan
+    if n_trees is not None and n_trees < len(roots):
+        double[roots[n_trees] :] = np.nan
     n_counts = _place_counts(node, double, sizes, midpoints)
     first, depth = _first_tests(node, roots, n_leaves, len(axes))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -123,14 +128,45 @@ def grove_of(facts: Published, axes: Sequence[Axis], *, midpoints: bool) -> Grov
         np.array([axis.n_numbers for axis in axes], dtype=np.int32),
         np.array([axis.ordered for axis in axes]), starts,
         np.concatenate([axis.low for axis in axes]), np.concatenate([axis.high for axis in axes]),
-        np.concatenate([part.counts for part in facts.parts]), depth, n_counts,
+        np.concatenate(groups), depth, n_counts,
     )  # fmt: skip
 
 
-def _is_tree(low: IntArray, high: IntArray) -> bool:
-    """Whether no node is reached in two ways."""
-    reached = np.concatenate([low[low >= 0], high[high >= 0]])
-    return len(np.unique(reached)) == len(reached)
+def _unfolded(part: Part) -> tuple[Decisions, npt.NDArray[np.int64]]:
+    """The tests as a tree whose leaves are numbered, and the group of every leaf.
+
+    Known columns lead to "none of the known combinations" in many ways.  As nobody is there, every
+    way can be a leaf of its own.
+    """
+    tests = part.decisions
+    reached = np.concatenate([tests.low[tests.low >= 0], tests.high[tests.high >= 0]])
+    twice = np.flatnonzero(np.bincount(reached, minlength=len(tests.low)) > 1)
+    if not twice.size:
+        return tests, np.arange(part.n_groups)
+    if (tests.column[twice] >= 0).any() or part.counts[tests.group[twice]].any():
+        raise UnsupportedModelError("search over rows needs trees", part.name)
+    low, high = tests.low.copy(), tests.high.copy()
+    column, group = list(tests.column), list(tests.group)
+    groups = list(range(part.n_groups))
+    for side in (low, high):
+        for at in np.flatnonzero(np.isin(side, twice)).tolist():
+            groups.append(int(tests.group[side[at]]))
+            side[at] = len(column)
+            column.append(-1)
+            group.append(len(groups) - 1)
+    extra = len(column) - len(low)
+    none = np.full(extra, -1, dtype=low.dtype)
+    return (
+        Decisions(
+            np.array(column, dtype=np.int32),
+            np.concatenate([tests.threshold, np.zeros(extra)]),
+            np.concatenate([tests.missing_low, np.zeros(extra, dtype=bool)]),
+            np.concatenate([low, none]),
+            np.concatenate([high, none]),
+            np.array(group, dtype=np.int32),
+        ),
+        np.array(groups),
+    )
 
 
 def _cuts(

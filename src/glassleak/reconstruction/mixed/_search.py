@@ -18,15 +18,11 @@ from glassleak.reconstruction.mixed._agree import agreed
 from glassleak.reconstruction.mixed._axes import Axis
 from glassleak.reconstruction.mixed._grove import Grove
 from glassleak.reconstruction.mixed._rows import Rows
+from glassleak.reconstruction.mixed._terms import Terms
 
 IntArray = npt.NDArray[np.int32]
-# In units of one misplaced row.  Above the first temperature rows move freely, below the second
-# they have settled; in between the time is spent evenly on the logarithm.  At the last one they
-# move only at hardly any cost.
-_HOT, _COLD, _STILL = 2.5, 0.6, 0.3
-# What a threshold costs that is not half way between the rows next to it.
-_HALF_WAY = 2.0
-_SWEEPS, _SWEEPS_AGAIN, _SLOWLY = 1500, 500, 400
+BoolArray = npt.NDArray[np.bool_]
+_SWEEPS, _SWEEPS_AGAIN, _SLOWLY = 4000, 800, 400
 _SAMPLES = 60
 # Two attempts run side by side; the first two start from nothing.
 _ATTEMPTS, _AT_ONCE = 60, 2
@@ -40,6 +36,69 @@ _COMPARED = 4000
 
 
 @dataclass(frozen=True)
+class Cooling:
+    """Temperatures, in units of one misplaced row.
+
+    Above the first, rows move freely, below the second they have settled; in between the time is
+    spent evenly on the logarithm.  At the last one they move only at hardly any cost.  `half_way`
+    is what a threshold costs that is not half way between the rows next to it.
+    """
+
+    hot: float = 4.5
+    cold: float = 0.6
+    still: float = 0.3
+    half_way: float = 2.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is searched for.
+
+    Attributes
+    ----------
+    grove : Grove
+    axes : sequence of Axis
+    terms : Terms
+    allowed : (rows, classes) bool array
+        Classes each row can have.
+    times : (rows, trees) int array, optional
+        How often each tree counts each row: then rows have an identity.
+    fixed : (rows,) bool array, optional
+        Rows that are known, with their `levels` (of the others, anything).
+    levels : (rows, attributes) int array, optional
+    cooling : Cooling
+    """
+
+    grove: Grove
+    axes: Sequence[Axis]
+    terms: Terms
+    allowed: BoolArray
+    times: IntArray | None = None
+    fixed: BoolArray | None = None
+    levels: IntArray | None = None
+    cooling: Cooling = Cooling()
+
+    def start(
+        self, seed: int, rng: np.random.Generator, found: Placed | None, kept: BoolArray
+    ) -> Rows:
+        """Random rows, but for those that are known or kept from what was found."""
+        n_rows = len(self.allowed)
+        drawn = [rng.integers(0, k, n_rows, dtype=np.int32) for k in self.grove.sizes]
+        levels = np.column_stack(drawn)
+        labels = np.where(self.allowed, rng.random(self.allowed.shape), -1.0).argmax(axis=1)
+        labels = labels.astype(np.int32)
+        if found is not None:
+            levels[kept], labels[kept] = found.levels[kept], found.labels[kept]
+        if self.fixed is not None and self.levels is not None:
+            levels[self.fixed] = self.levels[self.fixed]
+        is_open = bool((self.allowed.sum(axis=1) > 1).any())
+        return Rows(
+            self.grove, self.terms, levels, labels, seed, self.times,
+            self.allowed if is_open else None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Placed:
     """Rows as the search left them.
 
@@ -47,41 +106,37 @@ class Placed:
     ----------
     levels : (rows, attributes) int array
     labels : int array
-    miscounted : int
-        Sum over leaves and classes of how far the count is off; 0: every count is reproduced.
+    leaf : (rows, trees) int array
+    misfit : float
+        What the leaves cost; 0: every figure is reproduced.
     not_half_way : int
         Thresholds that are not half way between the rows next to them.
+    energy : float
+        Both together.
     agreement : float array
         Per row: share of the sampled tables in which it has all the same levels.
+    in_place : float array
+        Likewise, all the same leaves.
     several : bool
-        Whether different tables with every count right were seen.
+        Whether different tables with every figure right were seen.
     sweeps, samples : int
     """
 
     levels: IntArray
     labels: IntArray
-    miscounted: int
+    leaf: IntArray
+    misfit: float
     not_half_way: int
+    energy: float
     agreement: npt.NDArray[np.float64]
+    in_place: npt.NDArray[np.float64]
     several: bool
     sweeps: int
     samples: int
 
-    @property
-    def energy(self) -> float:
-        return self.miscounted + _HALF_WAY * self.not_half_way
 
-
-def search(
-    grove: Grove,
-    axes: Sequence[Axis],
-    class_totals: npt.NDArray[np.int64],
-    *,
-    deadline: float,
-    seed: int,
-    tell: Progress,
-) -> Placed:
-    """Place as many rows of each class as were published.
+def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
+    """Place the rows so that the leaves cost as little as possible.
 
     Raises
     ------
@@ -89,27 +144,26 @@ def search(
         Not even one look at every row was possible.
     """
     started = time.monotonic()
-    labels = np.repeat(np.arange(len(class_totals)), class_totals).astype(np.int32)
+    n_rows = len(task.allowed)
     found: list[Placed] = []
-    kept = np.zeros(len(labels), dtype=bool)
+    known = np.zeros(n_rows, dtype=bool) if task.fixed is None else task.fixed
+    kept = known.copy()
     sweeps, attempt, stale, best = 0, 0, 0, np.inf
     enough = threading.Event()
 
     def tried(number: int, until: float, told: Progress) -> tuple[Placed, int]:
         rng = np.random.default_rng([seed, number])
-        start = np.column_stack([rng.integers(0, k, len(labels)) for k in grove.sizes])
-        start[kept] = found[0].levels[kept] if found else 0
-        rows = Rows(grove, start.astype(np.int32), labels, seed + 7919 * number)
+        rows = task.start(seed + 7919 * number, rng, found[0] if found else None, kept)
         now = time.monotonic()
         if number < _AT_ONCE:
             # What the attempts from nothing agree on makes the others cheap; but attempts that
             # are cooled slowly are better than many that are not.
             first = _FIRST_SHARE * (until - started)
-            if first / _seconds_per_sweep(rows) >= _SLOWLY:
+            if first / _seconds_per_sweep(rows, task.cooling) >= _SLOWLY:
                 until = min(until, started + first)
         cooled = now + _COOLING_SHARE * (until - now)
-        done = _cool(rows, kept, cooled, number, enough, told)
-        placed = _look_around(rows, axes, until, told)
+        done = _cool(rows, task.cooling, kept, known, cooled, number, enough, told)
+        placed = _look_around(rows, task, known, until, told)
         if placed.energy == 0 and number % _AT_ONCE == 0:
             enough.set()
         return placed, done
@@ -126,27 +180,40 @@ def search(
             break
         stale = 0 if found[0].energy < best else stale + 1
         best = found[0].energy
-        if len(labels) <= _COMPARED:
-            kept = agreed(axes, found[0].levels, found[1].levels, labels)
-            # Rows may agree on what is wrong: when nothing gets better, more of them are freed.
-            freed = _FREED[stale % len(_FREED)]
-            kept &= np.random.default_rng([seed, attempt, 1]).random(len(labels)) >= freed
+        kept = _agreed(task, *found)
+        # Rows may agree on what is wrong: when nothing gets better, more of them are freed.
+        freed = _FREED[stale % len(_FREED)]
+        kept &= np.random.default_rng([seed, attempt, 1]).random(n_rows) >= freed
+        kept |= known
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
     return replace(found[0], sweeps=sweeps)
 
 
-def _seconds_per_sweep(rows: Rows) -> float:
+def _agreed(task: Task, one: Placed, other: Placed) -> BoolArray:
+    """Rows both attempts have found."""
+    if task.times is not None:
+        same: BoolArray = ((one.leaf == other.leaf) | (task.times == 0)).all(axis=1)
+        same &= one.labels == other.labels
+        return same
+    if len(one.labels) > _COMPARED:
+        return np.zeros(len(one.labels), dtype=bool)
+    return agreed(task.axes, one.levels, other.levels, one.labels)
+
+
+def _seconds_per_sweep(rows: Rows, cooling: Cooling) -> float:
     """Of the second sweep: the first may have to be compiled."""
     for _ in range(2):
         started = time.monotonic()
-        rows.sweep(_HOT, _HALF_WAY)
+        rows.sweep(cooling.hot, cooling.half_way)
     return max(time.monotonic() - started, 1e-6)
 
 
 def _cool(
     rows: Rows,
-    kept: npt.NDArray[np.bool_],
+    cooling: Cooling,
+    kept: BoolArray,
+    known: BoolArray,
     until: float,
     number: int,
     enough: threading.Event,
@@ -154,59 +221,67 @@ def _cool(
 ) -> int:
     """Lower the temperature until every count is right, the plan is done or the time is up.
 
-    Rows that are `kept` are only warmed a little, and looked at less often.  Once the first of
+    Rows that are `kept` are only warmed a little, and looked at less often; those `known` not at
+    all.  Once the first of
     two attempts is done the second is not needed; not the other way round, or the answer would
     depend on which one the machine favours.
     """
     started = time.monotonic()
     allowed = max(until - started, 1e-9)
-    free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept)
+    free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept & ~known)
     n_sweeps = _SWEEPS if number < _AT_ONCE else _SWEEPS_AGAIN
     for step in range(n_sweeps):
         done = max(step / n_sweeps, (time.monotonic() - started) / allowed)
         if step and (done >= 1 or (number % _AT_ONCE and enough.is_set())):
             break
-        heat = _HOT * (_COLD / _HOT) ** min(done, 1.0)
-        rows.sweep(heat, _HALF_WAY, some=free)
+        heat = cooling.hot * (cooling.cold / cooling.hot) ** min(done, 1.0)
+        rows.sweep(heat, cooling.half_way, some=free)
         if len(fixed) and step % 4 == 0:
-            rows.sweep(min(heat, _COLD), _HALF_WAY, some=fixed)
+            rows.sweep(min(heat, cooling.cold), cooling.half_way, some=fixed)
         if step % 10 == 0:
             tell("placing rows", 0.05 + 0.8 * done)
-            if rows.miscounted == 0 and rows.not_half_way == 0:
+            if rows.energy == 0 and rows.not_half_way == 0:
                 break
     return step + 1
 
 
-def _look_around(rows: Rows, axes: Sequence[Axis], deadline: float, tell: Progress) -> Placed:
+def _look_around(
+    rows: Rows, task: Task, known: BoolArray, deadline: float, tell: Progress
+) -> Placed:
     """Sample what fits equally well, and move every row to the middle of its samples."""
     tell("looking around", 0.85)
+    cooling, free = task.cooling, np.flatnonzero(~known)
     seen: list[IntArray] = []
+    places: list[IntArray] = []
     right: list[bool] = []
     started = time.monotonic()
     for step in range(_SAMPLES):
-        rows.sweep(_STILL, _HALF_WAY)
+        rows.sweep(cooling.still, cooling.half_way, some=free)
         seen.append(rows.levels.copy())
-        right.append(rows.miscounted == 0)
+        places.append(rows.leaf.copy())
+        right.append(rows.energy == 0)
         tell("looking around", 0.85 + 0.1 * step / _SAMPLES)
         now = time.monotonic()
         if now + 4 * (now - started) / (step + 1) > deadline:  # three more sweeps follow
             break
     # What cooling left over settles during the first half.
-    samples = np.stack(seen[len(seen) // 2 :])
-    fitting = samples[right[len(seen) // 2 :]]
-    wanted = _middle(samples, axes)
+    settled = len(seen) // 2
+    samples = np.stack(seen[settled:])
+    fitting = samples[right[settled:]]
+    wanted = middle(samples, task.axes)
     for _ in range(3):
-        if rows.sweep(_STILL, _HALF_WAY, wanted) == 0:
+        if rows.sweep(cooling.still, cooling.half_way, wanted, free) == 0:
             break
-    same = (samples == rows.levels).all(axis=2)
+    same = (samples == rows.levels).all(axis=2).sum(axis=0)
+    there = ((np.stack(places[settled:]) == rows.leaf) | (rows.times == 0)).all(axis=2).sum(axis=0)
     return Placed(
-        rows.levels, rows.labels, rows.miscounted, rows.not_half_way,
-        same.sum(axis=0) / (len(samples) + 1), len(np.unique(fitting, axis=0)) > 1, 0,
-        len(samples),
+        rows.levels, rows.labels, rows.leaf, rows.energy, rows.not_half_way,
+        rows.energy + cooling.half_way * rows.not_half_way, same / (len(samples) + 1),
+        there / (len(samples) + 1), len(np.unique(fitting, axis=0)) > 1, 0, len(samples),
     )  # fmt: skip
 
 
-def _middle(samples: IntArray, axes: Sequence[Axis]) -> IntArray:
+def middle(samples: IntArray, axes: Sequence[Axis]) -> IntArray:
     """Per row and attribute the median where distance matters, otherwise the most frequent."""
     wanted = np.empty(samples.shape[1:], dtype=np.int32)
     for b, axis in enumerate(axes):

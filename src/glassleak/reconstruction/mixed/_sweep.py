@@ -84,18 +84,21 @@ def _is_low(node: Any, goes_low: Any, numbers: Any, v: int, level: int) -> bool:
 
 @compiled
 def _drawn(
-    energy: Any, weight: Any, n: int, least: float, heat: float, own: int, held: Any, random: Any
-) -> int:
-    """A level drawn with probability falling with its energy and rising with how common it is.
+    energy: Any, weight: Any, n: int, least: float, heat: float, own: int, asked: bool,
+    usual: Any, random: Any,
+) -> int:  # fmt: skip
+    """A level drawn with probability falling with its energy and rising with how usual it is.
 
-    `held` says how many rows of the class have each level; one more is added to every level (a
-    flat Dirichlet prior on the class's own proportions).  `weight` is scratch.
+    Where the level was `asked` for, the row itself is among those that make it usual, and must not
+    hold itself in place.  `weight` is scratch.
     """
     total = 0.0
     for j in range(n):
         gap = (energy[j] - least) / heat
-        others = held[j] - 1 if j == own else held[j]
-        weight[j] = math.exp(-gap) * (others + 1.0) if gap < 40.0 else 0.0
+        common = usual[j]
+        if asked and j == own:
+            common = max(common - 1.0, 0.1)
+        weight[j] = math.exp(-gap) * common if gap < 40.0 else 0.0
         total += weight[j]
     mark = _uniform(random) * total
     for j in range(n):
@@ -106,10 +109,7 @@ def _drawn(
 
 
 @compiled
-def enter(
-    v: int, row: Any, label: int, node: Any, twice: Any, goes_low: Any,
-    numbers: Any, counts: Any, excess: Any,
-) -> int:  # fmt: skip
+def enter(v: int, row: Any, node: Any, twice: Any, goes_low: Any, numbers: Any, counts: Any) -> int:
     """Put a row into the tree below node `v`; returns its leaf."""
     while node[v, BLOCK] >= 0:
         b = node[v, BLOCK]
@@ -122,16 +122,13 @@ def enter(
             elif level < node[v, ABOVE] or node[v, ABOVE] < 0:
                 node[v, ABOVE] = level
         v = node[v, LOW] if _is_low(node, goes_low, numbers, v, level) else node[v, HIGH]
-    leaf = node[v, LOW]
-    excess[leaf, label] += 1
-    return int(leaf)
+    return int(node[v, LOW])
 
 
 @compiled
 def _leave(
-    v: int, row: Any, label: int, node: Any, twice: Any, goes_low: Any,
-    numbers: Any, counts: Any, excess: Any,
-) -> None:  # fmt: skip
+    v: int, row: Any, node: Any, twice: Any, goes_low: Any, numbers: Any, counts: Any
+) -> None:
     """Take a row out of the tree below node `v`."""
     while node[v, BLOCK] >= 0:
         b = node[v, BLOCK]
@@ -145,15 +142,31 @@ def _leave(
                 elif level == node[v, ABOVE]:
                     node[v, ABOVE] = _next_above(counts, at, level, numbers[b])
         v = node[v, LOW] if _is_low(node, goes_low, numbers, v, level) else node[v, HIGH]
-    excess[node[v, LOW], label] -= 1
+
+
+@compiled
+def fill(
+    x: Any, labels: Any, times: Any, leaf: Any, held: Any, seen: Any, counts: Any, node: Any,
+    twice: Any, goes_low: Any, numbers: Any, roots: Any,
+) -> None:  # fmt: skip
+    """Put every row into its leaf of every tree that counts it."""
+    for i in range(len(x)):
+        for t in range(len(roots)):
+            if times[i, t] == 0:
+                continue
+            v = enter(roots[t], x[i], node, twice, goes_low, numbers, counts)
+            leaf[i, t] = v
+            held[v, labels[i]] += times[i, t]
+            if len(seen):
+                seen[v] += 1
 
 
 @compiled
 def sweep(
     order: Any, heat: float, half_way: float, wanted: Any, x: Any, labels: Any, leaf: Any,
-    excess: Any, counts: Any, node: Any, twice: Any, goes_low: Any, first: Any, sizes: Any,
-    numbers: Any, ordered: Any, starts: Any, low: Any, high: Any, depth: int, common: Any,
-    random: Any,
+    held: Any, seen: Any, times: Any, kind: Any, term: Any, seen_kind: Any, seen_term: Any,
+    counts: Any, node: Any, twice: Any, goes_low: Any, first: Any, sizes: Any, numbers: Any,
+    ordered: Any, starts: Any, low: Any, high: Any, depth: int, usual: Any, random: Any,
 ) -> int:  # fmt: skip
     """Draw the (row, attribute) pairs of `order` again at temperature `heat`.
 
@@ -177,6 +190,7 @@ def sweep(
     at_missing, at_own = np.zeros(depth + 2, np.bool_), np.zeros(depth + 2, np.bool_)
     at_cost = np.zeros(depth + 2)
     changed = 0
+    distinct = len(seen) > 0
     for step in order:
         i, b = step // n_axes, step % n_axes
         k = sizes[b]
@@ -190,12 +204,15 @@ def sweep(
             run[j] = 0.0
             single[j] = 0.0
         run[k] = 0.0
-        touched = 0
+        asked = False
         for t in range(n_trees):
+            weight = times[i, t]
+            if weight == 0:
+                continue
             start = first[leaf[i, t], b]
             if start < 0:
                 continue
-            touched += 1
+            asked = True
             if not in_order:
                 for j in range(k):
                     member[j] = j
@@ -274,8 +291,13 @@ def sweep(
                         v, begin, missing = node[v, HIGH], middle, high_missing
                         is_own = is_own and not own_low
                 reached = node[v, LOW]
-                held = excess[reached, label] - (1 if is_own else 0)
-                cost += -1.0 if held < 0 else 1.0
+                now_held = held[reached, label] - (weight if is_own else 0)
+                which = kind[reached, label]
+                cost += term[which, now_held + weight] - term[which, now_held]
+                if distinct:
+                    now_seen = seen[reached] - (1 if is_own else 0)
+                    which = seen_kind[reached]
+                    cost += seen_term[which, now_seen + 1] - seen_term[which, now_seen]
                 if in_order:
                     run[begin] += cost
                     run[end] -= cost
@@ -300,25 +322,95 @@ def sweep(
                     chosen, away = j, abs(j - wanted[i, b])
         else:
             chosen = _drawn(
-                single, run, k, least, heat, own, common[label, starts[b] : starts[b] + k], random
-            )
+                single, run, k, least, heat, own, asked, usual[label, starts[b] : starts[b] + k],
+                random,
+            )  # fmt: skip
         if chosen == own:
             continue
         changed += 1
         # The first test of the attribute on the way is the same for the old value and the new.
         for t in range(n_trees):
+            weight = times[i, t]
+            if weight == 0:
+                continue
             start = first[leaf[i, t], b]
             if start >= 0:
-                _leave(start, row, label, node, twice, goes_low, numbers, counts, excess)
+                _leave(start, row, node, twice, goes_low, numbers, counts)
                 row[b] = chosen
-                leaf[i, t] = enter(
-                    start, row, label, node, twice, goes_low, numbers, counts, excess
-                )
+                reached = enter(start, row, node, twice, goes_low, numbers, counts)
                 row[b] = own
+                held[leaf[i, t], label] -= weight
+                held[reached, label] += weight
+                if distinct:
+                    seen[leaf[i, t]] -= 1
+                    seen[reached] += 1
+                leaf[i, t] = reached
         row[b] = chosen
-        common[label, starts[b] + own] -= 1
-        common[label, starts[b] + chosen] += 1
     return changed
+
+
+@compiled
+def relabel(
+    rows: Any, heat: float, allowed: Any, x: Any, labels: Any, leaf: Any, held: Any, times: Any,
+    kind: Any, term: Any, starts: Any, usual: Any, random: Any,
+) -> int:  # fmt: skip
+    """Draw the classes of `rows` again, of those each is `allowed`; returns how many changed."""
+    n_trees, n_classes, changed = leaf.shape[1], allowed.shape[1], 0
+    energy, weight = np.zeros(n_classes), np.zeros(n_classes)
+    for i in rows:
+        own = labels[i]
+        for c in range(n_classes):
+            energy[c] = 0.0
+            if not allowed[i, c]:
+                continue
+            for t in range(n_trees):
+                m = times[i, t]
+                if m:
+                    v = leaf[i, t]
+                    before = held[v, c] - (m if c == own else 0)
+                    energy[c] += term[kind[v, c], before + m] - term[kind[v, c], before]
+            energy[c] /= heat
+            for b in range(x.shape[1]):
+                energy[c] -= math.log(usual[c, starts[b] + x[i, b]])
+        least = np.inf
+        for c in range(n_classes):
+            if allowed[i, c]:
+                least = min(least, energy[c])
+        total = 0.0
+        for c in range(n_classes):
+            weight[c] = math.exp(least - energy[c]) if allowed[i, c] else 0.0
+            total += weight[c]
+        mark, chosen = _uniform(random) * total, own
+        for c in range(n_classes):
+            mark -= weight[c]
+            if mark < 0.0:
+                chosen = c
+                break
+        if chosen == own:
+            continue
+        changed += 1
+        labels[i] = chosen
+        for t in range(n_trees):
+            held[leaf[i, t], own] -= times[i, t]
+            held[leaf[i, t], chosen] += times[i, t]
+    return changed
+
+
+@compiled
+def tally(x: Any, labels: Any, leaf: Any, times: Any, first: Any, starts: Any, out: Any) -> None:
+    """Rows of each class per level, of those whose level some tree asks for."""
+    n_rows, n_axes = x.shape
+    out[:] = 0.0
+    heard = np.zeros(n_axes, np.bool_)
+    for i in range(n_rows):
+        heard[:] = False
+        for t in range(leaf.shape[1]):
+            if times[i, t]:
+                for b in range(n_axes):
+                    heard[b] |= first[leaf[i, t], b] >= 0
+        for b in range(n_axes):
+            if heard[b]:
+                out[labels[i], starts[b] + x[i, b]] += 1.0
 
 
 @compiled

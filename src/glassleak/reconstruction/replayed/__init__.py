@@ -25,7 +25,6 @@ from glassleak.reconstruction.replayed._mixed import search_who_is_who
 from glassleak.reconstruction.replayed._possible import Overflow, list_possible
 from glassleak.reconstruction.replayed._problem import problem_of
 from glassleak.reconstruction.values import Values, recover_values
-from glassleak.reconstruction.values._conflicts import conflicts
 from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.reconstruction.values._lattice import lattice_of
 from glassleak.schema import Schema
@@ -93,10 +92,10 @@ def reconstruct_replayed(
             raise BudgetExhaustedError(possible.reason)
         if problem.space.size * len(forest) <= enumerable_elsewhere:
             raise ModelTooLargeError(possible.reason)
-        check = None
-        if thresholds_are_midpoints(forest)[0]:
-            check = partial(conflicts, forest, schema, draws=drawn)
-        found = search_who_is_who(problem, possible.reason, deadline, seed, tell, check)
+        midpoints = thresholds_are_midpoints(forest)[0]
+        found = search_who_is_who(
+            problem, possible.reason, deadline, seed, tell, midpoints=midpoints
+        )
     else:
         found = who_is_who(problem, possible, deadline, seed, tell)
     return answer(problem, found, source, started, refine=partial(_exact_values, forest, schema))
