@@ -22,7 +22,7 @@ from glassleak.cli._common import (
 from glassleak.errors import BudgetExhaustedError
 from glassleak.readers import read
 from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
-from glassleak.schema import Schema
+from glassleak.schema import Schema, inferred_from_model
 
 NAME = "reconstruct"
 HELP = "reconstruct the training rows from the published counts, with proof"
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     schema = (
         Schema.from_toml(arguments.schema)
         if arguments.schema
-        else Schema.infer(model.split_evidence())
+        else inferred_from_model(model.split_evidence())
     )
     try:
         with Status("reading the counts", console=errors_to(sys.stderr)) as status:

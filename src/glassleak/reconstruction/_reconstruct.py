@@ -22,7 +22,7 @@ from glassleak.reconstruction._published_attack import attack_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed import attack_rows, searchable
-from glassleak.schema import Schema
+from glassleak.schema import Schema, inferred_from_model
 
 Formulation = Literal["auto", "cells", "search", "rows-cp", "rows-milp"]
 # Of the budget, for finding out whether cells can be enumerated where rows could be searched for.
@@ -51,7 +51,7 @@ def reconstruct(
         With exact counts.
     schema : Schema, optional
         Which profiles are possible.  Inferred from the model when not given, which assumes more
-        profiles rather than fewer.
+        profiles rather than fewer, and room for numbers beyond the outermost thresholds.
     known : Known, optional
         What else the adversary knows: some columns of every row, or some rows completely.
     multiplicities : "auto", "known", "unknown" or (trees, rows) array of whole numbers
@@ -112,7 +112,7 @@ def reconstruct(
     if schema is None:
         if isinstance(model, Sequence):
             raise SchemaError("several models need a schema")
-        schema = Schema.infer(model.split_evidence())
+        schema = inferred_from_model(model.split_evidence())
     if isinstance(model, Forest) and resampled:
         return attack_resampled(
             model, schema, known, multiplicities, formulation, n_rows=n_rows,
