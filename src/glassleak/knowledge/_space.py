@@ -121,7 +121,8 @@ def _typical(
     if n_numbers > 1:
         at[0] = stop[0] - 1
         at[n_numbers - 1] = start[n_numbers - 1]
-    return levels[at]
+    out: npt.NDArray[np.float64] = levels[at]
+    return out
 
 
 def _cut(
