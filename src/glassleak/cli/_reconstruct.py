@@ -21,7 +21,11 @@ from glassleak.cli._common import (
 )
 from glassleak.errors import BudgetExhaustedError
 from glassleak.readers import read
-from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
+from glassleak.reconstruction import (
+    Reconstruction,
+    exact_cells,
+    reconstruct,
+)
 from glassleak.schema import Schema, inferred_from_model
 
 NAME = "reconstruct"
@@ -88,7 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     summary = _summary(found, inferred=not arguments.schema)
     if arguments.truth:
         truth = read_table(Path(arguments.truth)).loc[:, list(model.columns)]
-        summary["error"] = reconstruction_error(truth, found.table, schema)
+        right = exact_cells(truth, found.table, schema)
+        summary["error"] = right.error
+        summary["share_of_values_right"] = right.share
+        if right.n_numbers:
+            summary["share_of_numbers_right"] = right.share_of_numbers
     if arguments.output:
         table = found.table.assign(**{"class": found.labels, "confidence": found.confidence})
         table.to_csv(arguments.output, index=False)
@@ -114,8 +122,17 @@ def _summary(found: Reconstruction, *, inferred: bool) -> dict[str, Any]:
         "schema": "inferred from the model" if inferred else "given",
         "formulation": found.formulation,
         "seconds": round(found.seconds, 3),
-        "details": found.details,
+        "values": found.values_told or None,
+        "details": {key: value for key, value in found.details.items() if key != "values"},
     }
+
+
+def _right(summary: dict[str, Any]) -> str:
+    """Shares of values that equal the real ones, in words."""
+    text = f"{summary['share_of_values_right']:.1%} of all values"
+    if "share_of_numbers_right" in summary:
+        text += f", {summary['share_of_numbers_right']:.1%} of the numbers"
+    return text
 
 
 def _show(found: Reconstruction, summary: dict[str, Any], arguments: argparse.Namespace) -> None:
@@ -128,6 +145,7 @@ def _show(found: Reconstruction, summary: dict[str, Any], arguments: argparse.Na
                       "--schema makes it certain[/]")  # fmt: skip
     if "error" in summary:
         console.print(f"  error against the real table: {summary['error']:.4f} of all values")
+        console.print(f"  right to the last digit: {_right(summary)}")
     for path in (arguments.output, arguments.bounds):
         if path:
             console.print(f"wrote {escape(path)}")
