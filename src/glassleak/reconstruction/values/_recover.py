@@ -13,7 +13,7 @@ from glassleak.models import Forest, Tree
 from glassleak.reconstruction.values._chains import Cells, unknown_cells
 from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.reconstruction.values._guess import guess
-from glassleak.reconstruction.values._lattice import Lattice, in_full_precision, lattice_of
+from glassleak.reconstruction.values._lattice import Lattice, in_full_precision, lattice_of, step_of
 from glassleak.reconstruction.values._narrow import reproduced, use_midpoints, use_sides
 from glassleak.reconstruction.values._nodes import Splits, partly_drawn, splits_of
 from glassleak.reconstruction.values._result import Values
@@ -73,7 +73,14 @@ def recover_values(
         cells, skipped = narrowed(own, lattice, known, midpoints, left_out)
         codes = isinstance(attribute, Categorical)
         chosen = guess(
-            own, lattice, midpoints, cells, skipped, known, values[:, at] if codes else None
+            own,
+            lattice,
+            midpoints,
+            cells,
+            skipped,
+            known,
+            values[:, at] if codes else None,
+            step_of(attribute),
         )
         pinned = (cells.low == cells.high) | ~known
         sure = pinned & (not (skipped & ~left_out).any())
