@@ -85,7 +85,7 @@ class Prior:
         return np.maximum(out, 1e-12)
 
     def log(self, values: FloatArray, share: float) -> FloatArray:
-        """Logarithm of the mass of single values of a row, for each kind of column: (kinds, values).
+        """Logarithm of the mass of single values of a row: (kinds of columns, values).
 
         Parameters
         ----------
