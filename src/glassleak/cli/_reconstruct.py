@@ -20,13 +20,14 @@ from glassleak.cli._common import (
     read_table,
 )
 from glassleak.errors import BudgetExhaustedError
+from glassleak.knowledge import assumed_schema
 from glassleak.readers import read
 from glassleak.reconstruction import (
     Reconstruction,
     exact_cells,
     reconstruct,
 )
-from glassleak.schema import Schema, inferred_from_model
+from glassleak.schema import Schema
 
 NAME = "reconstruct"
 HELP = "reconstruct the training rows from the published counts, with proof"
@@ -73,11 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reconstruct, save, show."""
     model = read(arguments.model, trust=arguments.trust)
-    schema = (
-        Schema.from_toml(arguments.schema)
-        if arguments.schema
-        else inferred_from_model(model.split_evidence())
-    )
+    schema = Schema.from_toml(arguments.schema) if arguments.schema else assumed_schema(model)
     try:
         with Status("reading the counts", console=errors_to(sys.stderr)) as status:
             found = reconstruct(

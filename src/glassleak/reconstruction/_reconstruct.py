@@ -12,7 +12,7 @@ from glassleak.errors import (
     SchemaError,
     UnsupportedModelError,
 )
-from glassleak.knowledge import Known, is_noisy, labels_only, published
+from glassleak.knowledge import Known, assumed_schema, is_noisy, labels_only, published
 from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._bagging import attack_resampled
@@ -25,7 +25,7 @@ from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction._uniform import with_uniform_values
 from glassleak.reconstruction.mixed import attack_rows, searchable
-from glassleak.schema import Schema, inferred_from_model
+from glassleak.schema import Schema
 
 Formulation = Literal["auto", "cells", "search", "rows-cp", "rows-milp"]
 # Of the budget, for finding out whether cells can be enumerated where rows could be searched for.
@@ -115,7 +115,7 @@ def reconstruct(
     if schema is None:
         if isinstance(model, Sequence):
             raise SchemaError("several models need a schema")
-        schema = inferred_from_model(model.split_evidence())
+        schema = assumed_schema(model)
     if isinstance(model, Forest) and resampled:
         resampled_rows = attack_resampled(
             model, schema, known, multiplicities, formulation, n_rows=n_rows,

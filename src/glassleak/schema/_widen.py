@@ -6,21 +6,19 @@ from dataclasses import replace
 
 from glassleak.schema._attributes import Attribute, Numeric, Ordinal
 from glassleak.schema._checks import MAX_WHOLE
-from glassleak.schema._evidence import SplitEvidence
 from glassleak.schema._schema import Schema
 
 # Steps beyond the outermost thresholds: nobody who sees a model alone would bet on one of them.
 _ROOM = 100
 
 
-def inferred_from_model(evidence: SplitEvidence) -> Schema:
-    """What to assume where the model is all there is: `Schema.infer`, with room at both ends.
+def widened(schema: Schema) -> Schema:
+    """A schema inferred from a model, with room at both ends of every number.
 
     `Schema.infer` proposes the range of the thresholds, for somebody to correct.  Taken as it is,
     everybody above the largest threshold would seem to have one and the same value.  Numbers of
     unknown resolution have room already.
     """
-    schema = Schema.infer(evidence)
     return Schema([_widened(attribute) for attribute in schema], schema.guesses)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from glassleak.audit._analysis import Subject
 from glassleak.errors import SchemaError
+from glassleak.knowledge import assumed_schema
 from glassleak.models import Model
-from glassleak.schema import Schema, inferred_from_model
+from glassleak.schema import Schema
 
 _FROM_MODEL = (
     "which profiles are possible was inferred from the model alone (give a schema to be sure); "
@@ -24,4 +25,4 @@ def schema_for(subject: Subject, model: Model) -> tuple[Schema, tuple[str, ...]]
             return Schema.infer(data.loc[:, list(model.columns)]), (_FROM_DATA,)
         except SchemaError:  # dates, mixed types: the model still says something
             pass
-    return inferred_from_model(model.split_evidence()), (_FROM_MODEL,)
+    return assumed_schema(model), (_FROM_MODEL,)

@@ -15,9 +15,9 @@ from glassleak.errors import (
     ModelTooLargeError,
     UnsupportedModelError,
 )
+from glassleak.knowledge import assumed_schema
 from glassleak.models import Forest, Missing, Model
 from glassleak.reconstruction import Presence, presence
-from glassleak.schema import inferred_from_model
 
 _INFERRED = (
     "which profiles are possible was inferred from the model alone; without counts it shows less, "
@@ -48,7 +48,7 @@ def _run(subject: Subject) -> AnalysisResult:
     schema = subject.schema
     assumptions: tuple[str, ...] = (_AS_TRAINED,)
     if schema is None:
-        schema = inferred_from_model(model.split_evidence())
+        schema = assumed_schema(model)
         assumptions = (*assumptions, _INFERRED)
     try:
         found = presence(model, schema, subject.deadline)
