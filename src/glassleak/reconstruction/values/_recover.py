@@ -70,7 +70,11 @@ def recover_values(
         which = splits.places(at)
         own, left_out = splits.take(which), unused[which]
         known = ~np.isnan(values[:, at])
-        cells, skipped = narrowed(own, lattice, known, midpoints, left_out)
+        placed = None if certain is None or certain.all() else certain[:, at]
+        sound, proved = None, known
+        if placed is not None:
+            sound, proved = _sound(own, lattice, known, placed, midpoints, left_out)
+        cells, skipped = narrowed(own, lattice, known, midpoints, left_out, sound)
         codes = isinstance(attribute, Categorical)
         chosen = guess(
             own,
@@ -83,9 +87,7 @@ def recover_values(
             step_of(attribute),
         )
         pinned = (cells.low == cells.high) | ~known
-        sure = pinned & (not (skipped & ~left_out).any())
-        if certain is not None and not certain.all():
-            sure = _proved(own, lattice, known, certain[:, at], midpoints, left_out)
+        sure = pinned & (not (skipped & ~left_out).any()) if placed is None else proved
         if midpoints:
             total += len(own.start)
             met += int(reproduced(own, chosen, known).sum())
@@ -112,11 +114,17 @@ def narrowed(
     known: npt.NDArray[np.bool_],
     midpoints: bool,
     left_out: npt.NDArray[np.bool_],
+    start: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
 ) -> tuple[Cells, npt.NDArray[np.bool_]]:
-    """The cells of one column, and the splits that were not used: left out, or contradicting."""
-    cells = unknown_cells(
-        np.where(known, lattice.low, np.nan), np.where(known, lattice.high, np.nan)
-    )
+    """The cells of one column, and the splits that were not used: left out, or contradicting.
+
+    Parameters
+    ----------
+    start : pair of float arrays, optional
+        Ends of intervals to begin with.
+    """
+    low, high = start or (np.full(len(known), lattice.low), np.full(len(known), lattice.high))
+    cells = unknown_cells(np.where(known, low, np.nan), np.where(known, high, np.nan))
     skipped = np.zeros(len(own.start), dtype=bool)
     use_sides(own, lattice, cells, skipped, known)
     skipped |= left_out
@@ -125,21 +133,26 @@ def narrowed(
     return cells, skipped
 
 
-def _proved(
+def _sound(
     own: Splits,
     lattice: Lattice,
     known: npt.NDArray[np.bool_],
-    certain: npt.NDArray[np.bool_],
+    placed: npt.NDArray[np.bool_],
     midpoints: bool,
     left_out: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.bool_]:
-    """Which cells have one value left by what the `certain` ones alone say."""
-    doubtful = left_out | own.any_row(~certain)
-    cells, skipped = narrowed(own, lattice, known & certain, midpoints, doubtful)
+) -> tuple[tuple[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[np.bool_]]:
+    """Intervals by what the cells in `placed` alone say, and which of them have one value left."""
+    doubtful = left_out | own.any_row(~placed)
+    own_known = known & placed
+    cells, skipped = narrowed(own, lattice, own_known, midpoints, doubtful)
+    nothing = np.full(len(known), lattice.low), np.full(len(known), lattice.high)
     if (skipped & ~doubtful).any():
-        return np.zeros(len(known), dtype=bool)
-    out: npt.NDArray[np.bool_] = certain & ((cells.low == cells.high) | ~known)
-    return out
+        return nothing, np.zeros(len(known), dtype=bool)
+    ends = (
+        np.where(own_known, cells.low, lattice.low),
+        np.where(own_known, cells.high, lattice.high),
+    )
+    return ends, placed & ((cells.low == cells.high) | ~known)
 
 
 def _checked_table(
