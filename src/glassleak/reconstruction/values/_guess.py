@@ -79,7 +79,9 @@ def _value(
     if prior is not None and (len(rows) > 1 or prior.n_values > _MANY_VALUES):
         wanted = choose(prior, lattice, sign, offset, low, high)
     if wanted is None:
-        wanted = float(np.median(sign * (likely[rows] - offset)))
+        wishes = sign * (likely[rows] - offset)
+        # Of two rows the first: half way between two wishes is what neither wants.
+        wanted = float(wishes[0] if len(rows) == 2 else np.median(wishes))
         if prior is not None and offset[0] == 0.0:
             wanted = prior.rounded(wanted, low, high)
     return _nearest(lattice, wanted, low, high)
@@ -158,10 +160,9 @@ def _next_to(
     stop = min(cells.high[i], twice - cells.low[j])
     if start > stop:
         return {}
-    both = slice(1) if prior is None else slice(2)
     value = _value(
         prior, lattice, likely, at_least(lattice, start), at_most(lattice, stop),
-        np.array([i, j])[both], _BOTH[both], np.array([0.0, twice])[both],
+        np.array([i, j]), _BOTH, np.array([0.0, twice]),
     )  # fmt: skip
     # In single precision few pairs of decimals have exactly this sum; look around.
     below = above = value
