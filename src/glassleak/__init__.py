@@ -14,7 +14,12 @@ from glassleak.knowledge import Known
 from glassleak.membership import vulnerability
 from glassleak.models import Forest, RuleList, Tree
 from glassleak.readers import Limits, read
-from glassleak.reconstruction import random_baseline, reconstruct, reconstruction_error
+from glassleak.reconstruction import (
+    exact_cells,
+    random_baseline,
+    reconstruct,
+    reconstruction_error,
+)
 from glassleak.sanitise import sanitise
 from glassleak.schema import Binary, Bins, Categorical, Numeric, Ordinal, Schema
 from glassleak.uncertainty import uncertainty
@@ -36,6 +41,7 @@ __all__ = [
     "__version__",
     "audit",
     "disclosure",
+    "exact_cells",
     "random_baseline",
     "read",
     "reconstruct",

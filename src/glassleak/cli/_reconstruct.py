@@ -20,8 +20,13 @@ from glassleak.cli._common import (
     read_table,
 )
 from glassleak.errors import BudgetExhaustedError
+from glassleak.knowledge import assumed_schema
 from glassleak.readers import read
-from glassleak.reconstruction import Reconstruction, reconstruct, reconstruction_error
+from glassleak.reconstruction import (
+    Reconstruction,
+    exact_cells,
+    reconstruct,
+)
 from glassleak.schema import Schema
 
 NAME = "reconstruct"
@@ -69,11 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reconstruct, save, show."""
     model = read(arguments.model, trust=arguments.trust)
-    schema = (
-        Schema.from_toml(arguments.schema)
-        if arguments.schema
-        else Schema.infer(model.split_evidence())
-    )
+    schema = Schema.from_toml(arguments.schema) if arguments.schema else assumed_schema(model)
     try:
         with Status("reading the counts", console=errors_to(sys.stderr)) as status:
             found = reconstruct(
@@ -88,7 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     summary = _summary(found, inferred=not arguments.schema)
     if arguments.truth:
         truth = read_table(Path(arguments.truth)).loc[:, list(model.columns)]
-        summary["error"] = reconstruction_error(truth, found.table, schema)
+        right = exact_cells(truth, found.table, schema)
+        summary["error"] = right.error
+        summary["share_of_values_right"] = right.share
+        if right.n_numbers:
+            summary["share_of_numbers_right"] = right.share_of_numbers
     if arguments.output:
         table = found.table.assign(**{"class": found.labels, "confidence": found.confidence})
         table.to_csv(arguments.output, index=False)
@@ -114,8 +119,17 @@ def _summary(found: Reconstruction, *, inferred: bool) -> dict[str, Any]:
         "schema": "inferred from the model" if inferred else "given",
         "formulation": found.formulation,
         "seconds": round(found.seconds, 3),
-        "details": found.details,
+        "values": found.values_told or None,
+        "details": {key: value for key, value in found.details.items() if key != "values"},
     }
+
+
+def _right(summary: dict[str, Any]) -> str:
+    """Shares of values that equal the real ones, in words."""
+    text = f"{summary['share_of_values_right']:.1%} of all values"
+    if "share_of_numbers_right" in summary:
+        text += f", {summary['share_of_numbers_right']:.1%} of the numbers"
+    return text
 
 
 def _show(found: Reconstruction, summary: dict[str, Any], arguments: argparse.Namespace) -> None:
@@ -128,6 +142,7 @@ def _show(found: Reconstruction, summary: dict[str, Any], arguments: argparse.Na
                       "--schema makes it certain[/]")  # fmt: skip
     if "error" in summary:
         console.print(f"  error against the real table: {summary['error']:.4f} of all values")
+        console.print(f"  right to the last digit: {_right(summary)}")
     for path in (arguments.output, arguments.bounds):
         if path:
             console.print(f"wrote {escape(path)}")

@@ -1,5 +1,6 @@
 """What a published model states about its training set: cells, and linear facts about them."""
 
+from glassleak.knowledge._assumed import assumed_schema
 from glassleak.knowledge._cells import Cells, enumerate_cells
 from glassleak.knowledge._denoise import (
     closest_counts,
@@ -23,6 +24,7 @@ __all__ = [
     "Published",
     "Space",
     "System",
+    "assumed_schema",
     "class_numbers",
     "closest_counts",
     "enumerate_cells",

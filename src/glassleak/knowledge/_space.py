@@ -85,6 +85,8 @@ def profile_space(
             values, sizes = _cut(attribute, cuts[0], precision, comparison)
         else:
             values, sizes = _grouped(attribute.level_values(), cuts, precision, comparison)
+            if isinstance(attribute, Ordinal | Numeric):
+                values = _typical(attribute.level_values(), sizes, attribute.missing)
         blocks.append(Block(attribute, where, values, sizes))
     return Space(tuple(blocks), len(columns))
 
@@ -102,6 +104,25 @@ def _grouped(
     _, first, sizes = np.unique(signature, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
     return levels[first[order]], tuple(int(s) for s in sizes[order])
+
+
+def _typical(
+    levels: npt.NDArray[np.float64], sizes: tuple[int, ...], missing: bool
+) -> npt.NDArray[np.float64]:
+    """A level to stand for each class of ascending levels: the middle one.
+
+    At both ends the one next to the threshold: ranges are declared wider than the data, and a
+    class that reaches to the end of the range says nothing about how far values go.
+    """
+    stop = np.cumsum(sizes)
+    start = stop - np.array(sizes)
+    at = (start + stop - 1) // 2
+    n_numbers = len(sizes) - int(missing)
+    if n_numbers > 1:
+        at[0] = stop[0] - 1
+        at[n_numbers - 1] = start[n_numbers - 1]
+    out: npt.NDArray[np.float64] = levels[at]
+    return out
 
 
 def _cut(

@@ -8,11 +8,14 @@ from glassleak.reconstruction.evaluation._evaluate import (
     reconstruction_error,
     row_errors,
 )
+from glassleak.reconstruction.evaluation._exact_cells import ExactCells, exact_cells
 
 __all__ = [
     "Certificate",
+    "ExactCells",
     "Presence",
     "Reconstruction",
+    "exact_cells",
     "presence",
     "random_baseline",
     "reconstruct",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,12 @@ from glassleak.knowledge import Published
 from glassleak.reconstruction._cells_attack import Histograms
 from glassleak.reconstruction._centre import central_table
 from glassleak.reconstruction._fill import fill_rows
+from glassleak.reconstruction._numbers import Numbers
 from glassleak.reconstruction._result import Certificate, Reconstruction
+from glassleak.reconstruction._settled import certain_places, settled_rows
 from glassleak.reconstruction._survey import Progress
+
+Refine = Callable[[npt.NDArray[np.float64], npt.NDArray[np.bool_]], Numbers]
 
 _MANY = 10**300
 _CHOOSING_SECONDS = 2.0
@@ -29,8 +34,15 @@ def assemble(
     *,
     central: bool = True,
     progress: Progress | None = None,
+    refine: Refine | None = None,
 ) -> Reconstruction:
-    """The chosen histogram as a checked `Reconstruction`."""
+    """The chosen histogram as a checked `Reconstruction`.
+
+    Parameters
+    ----------
+    refine : callable, optional
+        Given the table and which places in it are certain, the values of its numbers.
+    """
     tell = progress or (lambda _step, _share: None)
     cells, system = found.cells, found.system
     # Profiles per cell; a cell of a continuous attribute never pins a value down.
@@ -52,25 +64,38 @@ def assemble(
     unknown = np.repeat(np.arange(system.n_unknowns), x)
     labels = system.label[unknown]
     values = cells.space.values(profiles)
+    held = found.lower[unknown] >= _rank(x, unknown)
+    settled = sizes[system.cell[unknown]] == 1
+    details, proved = found.details, None
+    told: tuple[str, ...] = ()
+    if refine is not None:
+        cell = system.cell[unknown]
+        sure = held | (found.unique is True)
+        numbers = refine(values, certain_places(cells, cell, sure))
+        values, told = numbers.table, numbers.statements
+        if numbers.details:
+            settled |= settled_rows(cells, cell, numbers.exact)
+            details = details | {"values": numbers.details}
+            proved = pd.DataFrame(numbers.exact, columns=list(facts.columns))
     replay(facts, values, labels)
-    confidence = _confidence(found, x, unknown, sizes)
-    certain = found.lower > 0
-    whole = sizes[system.cell] == 1
+    # What a row's cell stands for, as far as values did not settle it.
+    profiles_left = np.where(settled, 1.0, sizes[system.cell[unknown]])
+    confidence = _confidence(found, x, unknown, profiles_left)
     unique = found.unique
-    if unique and not whole[x > 0].all():
+    if unique and not settled.all():
         # The histogram over cells is determined, but some cell stands for several profiles.
         unique = False
     certificate = Certificate(
         replayed=True,
         unique=unique,
         proof=found.proof,
-        certain_rows=int(found.lower[certain & whole].sum()),
+        certain_rows=int((held & settled).sum()),
         complete=found.complete,
-        certain_in_part=int(found.lower[certain & ~whole].sum()),
-        bounds=_bounds_table(facts, found, sizes),
+        certain_in_part=int((held & ~settled).sum()),
+        bounds=_bounds_table(facts, found, values, unknown, settled, sizes),
     )
     what = "count" if facts.parts[0].majority is None else "label"
-    certificate = _with_statements(certificate, len(values), found, what)
+    certificate = _with_statements(certificate, len(values), found, what, told)
     return Reconstruction(
         table=as_frame(facts, values),
         labels=class_labels(facts, labels),
@@ -81,7 +106,8 @@ def assemble(
         confidence=confidence,
         alike=x[unknown],
         formulation="cells",
-        details=found.details,
+        details=details,
+        proved_values=proved,
     )
 
 
@@ -118,45 +144,75 @@ def replay(
             raise AssertionError(f"the reconstruction does not reproduce {part.name}")
 
 
+def _rank(x: npt.NDArray[np.int64], unknown: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Of each row: the how many-th of its kind it is."""
+    first = np.concatenate([[0], np.cumsum(x)])[:-1]
+    out: npt.NDArray[np.int64] = np.arange(len(unknown)) - first[unknown] + 1
+    return out
+
+
 def _confidence(
     found: Histograms,
     x: npt.NDArray[np.int64],
     unknown: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.float64],
+    profiles: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Share of sampled tables that hold at least as many rows of the kind, per profile."""
-    first = np.concatenate([[0], np.cumsum(x)])[:-1]
-    rank = np.arange(len(unknown)) - first[unknown] + 1
+    rank = _rank(x, unknown)
     # Only what is proved gets 1: a share of all k samples counts as k of k + 1.
     held = (found.samples[:, unknown] >= rank).sum(axis=0) / (len(found.samples) + 1)
     held = np.where(rank <= found.lower[unknown], 1.0, held)
-    out: npt.NDArray[np.float64] = held / sizes[found.system.cell[unknown]]
+    out: npt.NDArray[np.float64] = held / profiles
     return out
 
 
 def _bounds_table(
-    facts: Published, found: Histograms, sizes: npt.NDArray[np.float64]
+    facts: Published,
+    found: Histograms,
+    values: npt.NDArray[np.float64],
+    unknown: npt.NDArray[np.int64],
+    settled: npt.NDArray[np.bool_],
+    sizes: npt.NDArray[np.float64],
 ) -> pd.DataFrame:
-    possible = np.flatnonzero(found.upper > 0)
-    cell = found.system.cell[possible]
+    """One line per cell and class that can hold rows; if their values are known, per profile."""
+    system = found.system
+    # Cells whose number of rows is known, and every row of which has one profile left.
+    known = (found.lower == found.upper) & (found.upper > 0) & (sizes[system.cell] > 1)
+    known[unknown[~settled]] = False
+    possible = np.flatnonzero((found.upper > 0) & ~known)
+    rows = np.flatnonzero(known[unknown])
+    profiles, own, times = _distinct(values[rows], unknown[rows])
+    at = np.concatenate([possible, own])
     table = pd.DataFrame(
-        found.cells.space.values(found.cells.profiles[cell]), columns=list(facts.columns)
+        np.vstack(
+            [found.cells.space.values(found.cells.profiles[system.cell[possible]]), profiles]
+        ),
+        columns=list(facts.columns),
     )
-    label = found.system.label[possible]
-    table["class"] = [facts.classes[k] for k in label.tolist()]
-    table["minimum"] = found.lower[possible]
-    table["maximum"] = found.upper[possible]
-    table["exact"] = found.exact[possible]
-    table["profiles"] = sizes[cell]
+    table["class"] = [facts.classes[k] for k in system.label[at].tolist()]
+    table["minimum"] = np.concatenate([found.lower[possible], times])
+    table["maximum"] = np.concatenate([found.upper[possible], times])
+    table["exact"] = np.concatenate([found.exact[possible], np.ones(len(own), dtype=bool)])
+    table["profiles"] = np.concatenate([sizes[system.cell[possible]], np.ones(len(own))])
     return table
 
 
+def _distinct(
+    values: npt.NDArray[np.float64], unknown: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The distinct lines of `values` and `unknown` together, and how often each occurs."""
+    keys = np.column_stack([np.where(np.isnan(values), np.inf, values), unknown])
+    _, first, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    return values[first], unknown[first], times.astype(np.int64)
+
+
 def _with_statements(
-    certificate: Certificate, n_rows: int, found: Histograms, what: str
+    certificate: Certificate, n_rows: int, found: Histograms, what: str, told: tuple[str, ...]
 ) -> Certificate:
     lines = [f"sent through the model, the table reproduces every published {what}"]
     if certificate.unique:
-        lines.append(f"it is the only table that does ({certificate.proof})")
+        also = " and gives every threshold" if told else ""
+        lines.append(f"it is the only table that does{also} ({certificate.proof})")
     elif found.unique:
         lines.append(
             "every other consistent table differs only in values the model does not tell apart "
@@ -182,4 +238,4 @@ def _with_statements(
             f"{certificate.certain_in_part:,} more are certain up to values the model does not "
             "tell apart"
         )
-    return replace(certificate, statements=tuple(lines))
+    return replace(certificate, statements=(*lines, *told))

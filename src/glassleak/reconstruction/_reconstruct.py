@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from glassleak.errors import (
@@ -11,16 +12,18 @@ from glassleak.errors import (
     SchemaError,
     UnsupportedModelError,
 )
-from glassleak.knowledge import Known, is_noisy, labels_only, published
+from glassleak.knowledge import Known, assumed_schema, is_noisy, labels_only, published
 from glassleak.models import Forest, Model, MultiwayTree, RuleList, Tree
 from glassleak.reconstruction._assemble import assemble
 from glassleak.reconstruction._bagging import attack_resampled
 from glassleak.reconstruction._cells_attack import attack
 from glassleak.reconstruction._labels_attack import attack_labels
 from glassleak.reconstruction._noisy_attack import attack_noisy
+from glassleak.reconstruction._numbers import Numbers, with_values
 from glassleak.reconstruction._published_attack import attack_as_published
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
+from glassleak.reconstruction._uniform import with_uniform_values
 from glassleak.reconstruction.mixed import attack_rows, searchable
 from glassleak.schema import Schema
 
@@ -51,7 +54,7 @@ def reconstruct(
         With exact counts.
     schema : Schema, optional
         Which profiles are possible.  Inferred from the model when not given, which assumes more
-        profiles rather than fewer.
+        profiles rather than fewer, and room for numbers beyond the outermost thresholds.
     known : Known, optional
         What else the adversary knows: some columns of every row, or some rows completely.
     multiplicities : "auto", "known", "unknown" or (trees, rows) array of whole numbers
@@ -112,12 +115,13 @@ def reconstruct(
     if schema is None:
         if isinstance(model, Sequence):
             raise SchemaError("several models need a schema")
-        schema = Schema.infer(model.split_evidence())
+        schema = assumed_schema(model)
     if isinstance(model, Forest) and resampled:
-        return attack_resampled(
+        resampled_rows = attack_resampled(
             model, schema, known, multiplicities, formulation, n_rows=n_rows,
             budget_seconds=budget_seconds, seed=seed, progress=progress, central=central,
         )  # fmt: skip
+        return with_uniform_values(resampled_rows, schema)
     deadline = started + budget_seconds
     if noisy and not isinstance(model, Sequence):
         return attack_noisy(
@@ -132,11 +136,16 @@ def reconstruct(
         )
     if formulation not in ("auto", "cells", "search"):
         raise ValueError(f"unknown formulation {formulation!r}")
-    if formulation == "search":
-        return attack_rows(
+
+    def searched() -> Reconstruction:
+        rows = attack_rows(
             model, facts, schema, known, started=started, deadline=deadline, seed=seed,
             progress=progress,
         )  # fmt: skip
+        return with_uniform_values(rows, schema)
+
+    if formulation == "search":
+        return searched()
     if known.labels_only:
         seen = labels_only(facts)
         guess = attack_labels(seen, schema, deadline=deadline, seed=seed, progress=progress)
@@ -156,8 +165,17 @@ def reconstruct(
     except ModelTooLargeError:
         if not instead:
             raise
-        return attack_rows(
-            model, facts, schema, known, started=started, deadline=deadline, seed=seed,
-            progress=progress,
-        )  # fmt: skip
-    return assemble(facts, found, started, deadline, central=central, progress=progress)
+        return searched()
+    refine = None
+    if known.nodes is None:  # otherwise cells do not say which leaf a row is in
+        given = () if known.columns is None else tuple(map(str, known.columns))
+        refine = partial(_with_values, model, schema, given)
+    return assemble(
+        facts, found, started, deadline, central=central, progress=progress, refine=refine
+    )
+
+
+def _with_values(
+    model: Model | Sequence[Model], schema: Schema, given: tuple[str, ...], table: Any, certain: Any
+) -> Numbers:
+    return with_values(model, schema, table, certain=certain, given=given)

@@ -74,7 +74,11 @@ class Reconstruction:
         Per row: how many rows of the table share its cell and class, itself included.
     formulation : str
     details : dict
-        Sizes, methods and timings of the steps.
+        Sizes, methods and timings of the steps.  ``details["values"]`` says how far the values of
+        numbers are known (see `values_told`), in every formulation.
+    proved_values : DataFrame of bool, optional
+        In the model's columns: cells that hold a number (or a category as a code) which is proved
+        for the row to the last digit, provided that the row itself is in the training set.
     """
 
     table: pd.DataFrame
@@ -87,3 +91,14 @@ class Reconstruction:
     alike: npt.NDArray[np.int64]
     formulation: str
     details: dict[str, Any] = field(default_factory=dict)
+    proved_values: pd.DataFrame | None = None
+
+    @property
+    def values_told(self) -> dict[str, Any]:
+        """How far the values of numbers are known; empty if the table has none.
+
+        ``share_exact``: share that is proved to the last digit, ``None`` if where the rows are is
+        not proved itself; ``share_if_placed``: share that follows if the rows are placed rightly,
+        ``None`` if some certainly are not; ``numbers``: how many there are; ``reason``: why.
+        """
+        return dict(self.details.get("values") or {})

@@ -3,6 +3,7 @@
 from glassleak.schema._attributes import Attribute, Binary, Bins, Categorical, Numeric, Ordinal
 from glassleak.schema._evidence import SplitEvidence
 from glassleak.schema._schema import Guess, Schema
+from glassleak.schema._widen import widened
 
 __all__ = [
     "Attribute",
@@ -14,4 +15,5 @@ __all__ = [
     "Ordinal",
     "Schema",
     "SplitEvidence",
+    "widened",
 ]

@@ -7,7 +7,6 @@ from typing import Any
 from glassleak.audit._analysis import Analysis, Subject
 from glassleak.audit._exhibit import Exhibit
 from glassleak.audit._finding import AnalysisResult, Finding
-from glassleak.audit.analyses._inferred import widened
 from glassleak.audit.analyses._silent import grown_until_pure
 from glassleak.counting import decimal_text
 from glassleak.errors import (
@@ -16,9 +15,9 @@ from glassleak.errors import (
     ModelTooLargeError,
     UnsupportedModelError,
 )
+from glassleak.knowledge import assumed_schema
 from glassleak.models import Forest, Missing, Model
 from glassleak.reconstruction import Presence, presence
-from glassleak.schema import Schema
 
 _INFERRED = (
     "which profiles are possible was inferred from the model alone; without counts it shows less, "
@@ -49,7 +48,7 @@ def _run(subject: Subject) -> AnalysisResult:
     schema = subject.schema
     assumptions: tuple[str, ...] = (_AS_TRAINED,)
     if schema is None:
-        schema = widened(Schema.infer(model.split_evidence()))
+        schema = assumed_schema(model)
         assumptions = (*assumptions, _INFERRED)
     try:
         found = presence(model, schema, subject.deadline)

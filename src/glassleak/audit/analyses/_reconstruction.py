@@ -14,9 +14,9 @@ from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, Unsupport
 from glassleak.models import Forest
 from glassleak.reconstruction import (
     Reconstruction,
+    exact_cells,
     random_baseline,
     reconstruct,
-    reconstruction_error,
 )
 from glassleak.schema import Schema
 
@@ -61,22 +61,38 @@ def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
     # A certain combination shared by enough people is a table cell like any other.
     few = (bounds["minimum"] > 0) & (bounds["minimum"] < policy.min_people)
     exposed = int(bounds.loc[few & (bounds["profiles"] == 1), "minimum"].sum())
+    return (
+        {
+            "rows": len(found.table),
+            "status": found.status,
+            "certain_rows": certificate.certain_rows,
+            "certain_rows_in_small_groups": exposed,
+            "decided_for_every_row": certificate.complete,
+            "certain_up_to_indistinguishable_values": certificate.certain_in_part,
+            "expected_rows_right_in_small_groups": round(
+                float(found.confidence[found.alike < policy.min_people].sum()), 1
+            ),
+            "threshold": policy.min_people,
+            "proof": certificate.proof,
+            "statements": list(certificate.statements),
+            "cells": found.details.get("cells"),
+            "seconds": round(found.seconds, 3),
+        }
+        | _draws(found)
+        | _numbers(found)
+    )
+
+
+def _numbers(found: Reconstruction) -> dict[str, Any]:
+    """How far the values of numbers are known, if the table has any."""
+    told = found.values_told
+    if not told:
+        return {}
     return {
-        "rows": len(found.table),
-        "status": found.status,
-        "certain_rows": certificate.certain_rows,
-        "certain_rows_in_small_groups": exposed,
-        "decided_for_every_row": certificate.complete,
-        "certain_up_to_indistinguishable_values": certificate.certain_in_part,
-        "expected_rows_right_in_small_groups": round(
-            float(found.confidence[found.alike < policy.min_people].sum()), 1
-        ),
-        "threshold": policy.min_people,
-        "proof": certificate.proof,
-        "statements": list(certificate.statements),
-        "cells": found.details.get("cells"),
-        "seconds": round(found.seconds, 3),
-    } | _draws(found)
+        "numbers": told["numbers"],
+        "share_of_numbers_proved": told["share_exact"],
+        "share_of_numbers_known_if_rows_are_placed_rightly": told["share_if_placed"],
+    }
 
 
 def _draws(found: Reconstruction) -> dict[str, Any]:
@@ -114,10 +130,13 @@ def _against_data(found: Reconstruction, subject: Subject, schema: Schema) -> di
         return {}
     some = truth.sample(min(len(truth), _BASELINE_ROWS), random_state=subject.seed)
     baseline = random_baseline(model, schema, some, repeats=3, seed=subject.seed)
+    right = exact_cells(truth, found.table, schema)
+    numbers = {"share_of_numbers_right": right.share_of_numbers} if right.n_numbers else {}
     return {
-        "error": reconstruction_error(truth, found.table, schema),
+        "error": right.error,
         "error_of_random_guessing": baseline.mean,
-    }
+        "share_of_values_right": right.share,
+    } | numbers
 
 
 def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) -> Finding:
@@ -137,6 +156,11 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
         detail += (
             f" About {expected:,.0f} rows that describe fewer than {policy.min_people} people are "
             "expected to be right."
+        )
+    if evidence.get("share_of_numbers_right") is not None:
+        detail += (
+            f" Compared with the training data, {evidence['share_of_numbers_right']:.0%} of the "
+            "numbers are right to the last digit."
         )
     linked = evidence.get("certain_rows_alone_with_their_quasi_identifiers", 0)
     if linked:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from glassleak.knowledge import Known
 from glassleak.models import Forest
+from glassleak.reconstruction._numbers import with_values
 from glassleak.reconstruction._result import Certificate, Reconstruction
 from glassleak.reconstruction.bagged._centre import (
     central_rows,
@@ -58,7 +59,16 @@ def attack_bagged(
     profile, label, error = _choose(found, central=central)
     values = found.profiles.values(profile)
     lacking = lacking_rows(found, profile, label)
-    details = found.details | {
+    told: tuple[str, ...] = ()
+    details = found.details
+    if known.nothing:
+        numbers = with_values(
+            forest, schema, values, certain=np.zeros(values.shape, dtype=bool), draws="unknown",
+            fits=lacking == 0,
+        )  # fmt: skip
+        values, told = numbers.table, numbers.statements
+        details = details | ({"values": numbers.details} if numbers.details else {})
+    details = details | {
         "log_likelihood": float(found.log_likelihood[found.best]),
         "expected_error": error,
         "rows_lacking": lacking,
@@ -75,7 +85,7 @@ def attack_bagged(
         status="likely",
         exact=False,
         seconds=time.monotonic() - started,
-        certificate=_certificate(found, lacking),
+        certificate=_certificate(found, lacking, told),
         confidence=_confidence(found, profile, label),
         alike=_alike(profile, label),
         formulation="bagged",
@@ -147,7 +157,7 @@ def _alike(profile: IntArray, label: IntArray) -> IntArray:
     return counts[inverse.reshape(-1)]
 
 
-def _certificate(found: BaggedHistogram, lacking: int) -> Certificate:
+def _certificate(found: BaggedHistogram, lacking: int, told: tuple[str, ...]) -> Certificate:
     n_trees = len(found.evidence.forest.trees)
     at = found.samples[found.best]
     if lacking == 0:
@@ -182,5 +192,6 @@ def _certificate(found: BaggedHistogram, lacking: int) -> Certificate:
         statements=(
             replay,
             f"chosen among {len(found.samples)} tables drawn in proportion to their probability",
+            *told,
         ),
     )

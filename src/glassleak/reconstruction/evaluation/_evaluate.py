@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from glassleak.errors import SchemaError
 from glassleak.reconstruction.evaluation._row_distance import FloatArray, Per
-from glassleak.reconstruction.evaluation._row_matching import Matching, match_rows
+from glassleak.reconstruction.evaluation._row_matching import Matching, match_rows, warn_if_inexact
 from glassleak.schema import Attribute, Categorical, Numeric, Ordinal, Schema
 
 if TYPE_CHECKING:
@@ -64,14 +63,7 @@ def row_errors(
     See `match_rows` for the parameters and `reconstruction_error` for the warning.
     """
     matching = match_rows(truth, table, schema, per=per, budget_seconds=budget_seconds)
-    if not matching.exact:
-        n = len(matching.pairs)
-        warnings.warn(
-            f"the rows could not be matched at minimum cost within {budget_seconds:g} s: the mean "
-            f"error is between {matching.lower_bound / n:.6f} and {matching.cost / n:.6f}",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    warn_if_inexact(matching, budget_seconds)
     return matching.errors
 
 

@@ -120,9 +120,7 @@ def encode(truth: Any, table: Any, schema: Schema, per: Per) -> Encoded:
     units: list[IntArray] = []
     numeric: list[FloatArray | None] = []
     for attribute in schema:
-        columns = [
-            _both(truth, table, column, attribute, schema.columns) for column in attribute.columns
-        ]
+        columns = both_tables(truth, table, attribute, schema)
         scaled = _scaled(attribute, columns[0])
         if scaled is not None:
             units.append(_codes(scaled))
@@ -138,6 +136,19 @@ def encode(truth: Any, table: Any, schema: Schema, per: Per) -> Encoded:
     profiles = _profiles([unit[first] for unit in units], numeric, first)
     n = sizes[0]
     return Encoded(ids[:n], ids[n:], profiles, len(units), profiles.numbers.shape[1] == 0)
+
+
+def both_tables(
+    truth: Any, table: Any, attribute: Attribute, schema: Schema
+) -> list[npt.NDArray[Any]]:
+    """The columns of one attribute, of both tables: the true rows first.
+
+    Raises
+    ------
+    SchemaError
+        A table lacks columns or has values that cannot be compared.
+    """
+    return [_both(truth, table, column, attribute, schema.columns) for column in attribute.columns]
 
 
 def _profiles(

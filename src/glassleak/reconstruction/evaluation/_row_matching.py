@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,19 @@ def match_rows(
     cost = float(errors.sum())
     lower = cost if exact or bound is None else min(bound / encoded.n_units, cost)
     return Matching(np.column_stack([np.arange(n), partner]), errors, cost, exact, lower)
+
+
+def warn_if_inexact(matching: Matching, budget_seconds: float) -> None:
+    """Warn the caller's caller that errors are upper bounds."""
+    if matching.exact:
+        return
+    n = len(matching.pairs)
+    warnings.warn(
+        f"the rows could not be matched at minimum cost within {budget_seconds:g} s: the mean "
+        f"error is between {matching.lower_bound / n:.6f} and {matching.cost / n:.6f}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
 def _pair_equal(encoded: Encoded, partner: IntArray) -> tuple[IntArray, IntArray]:

@@ -8,12 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.reconstruction.values._chains import Cells, root_of, tighten
+from glassleak.reconstruction.values._choose import choose
 from glassleak.reconstruction.values._lattice import Lattice, at_least, at_most
 from glassleak.reconstruction.values._narrow import use_midpoints
+from glassleak.reconstruction.values._prior import Prior, prior_of
 
 FloatArray = npt.NDArray[np.float64]
-_ROUNDS = 15
 _NEIGHBOURS = 50
+_MANY_VALUES = 1000
+_ONE, _ZERO, _BOTH = np.ones(1), np.zeros(1), np.array([1.0, -1.0])
 # Rows looked at when values are fixed one after the other, over all of them.
 _WORK = 300_000_000
 
@@ -26,28 +29,62 @@ def guess(
     skipped: npt.NDArray[np.bool_],
     known: npt.NDArray[np.bool_],
     given: FloatArray | None,
+    step: float,
 ) -> FloatArray:
     """One value per row, from its interval.
 
-    Open cells take the middle of what the column's other rows make likely within the interval.
-    They are fixed one after the other, each with all that follows from it, so that together they
-    give the thresholds, too.
+    Open cells take what the column's other rows make likely within the interval: a value that
+    stands out, as round numbers do, otherwise the middle.  They are fixed one after the other,
+    each with all that follows from it, so that together they give the thresholds, too.
 
     Parameters
     ----------
     given : float array, optional
         Values to prefer: of categories the middle means nothing.
+    step : float
+        Of the column's numbers; 0 if they have none.
     """
-    likely = _likely(cells.low, cells.high, known, np.unique(splits.threshold), lattice)
+    rows = np.flatnonzero(known)
+    thresholds = np.unique(splits.threshold)
+    prior = prior_of(cells.low[rows], cells.high[rows], thresholds, lattice, step)
+    likely = (cells.low + cells.high) / 2
+    if prior is not None:
+        likely[rows] = prior.middle()
     if given is not None:
         likely = np.where((cells.low <= given) & (given <= cells.high), given, likely)
+        prior = None
     now = Cells(*[part.copy() for part in cells])
     if midpoints:
-        _fix_one_by_one(splits, lattice, now, skipped, known, likely)
+        _fix_one_by_one(splits, lattice, now, skipped, known, likely, prior)
     out: FloatArray = now.low.copy()
     for i in np.flatnonzero(known & (now.low != now.high)).tolist():
-        out[i] = _nearest(lattice, likely[i], now.low[i], now.high[i])
+        own = np.array([i])
+        out[i] = _value(prior, lattice, likely, now.low[i], now.high[i], own, _ONE, _ZERO)
     return out
+
+
+def _value(
+    prior: Prior | None,
+    lattice: Lattice,
+    likely: FloatArray,
+    low: float,
+    high: float,
+    rows: npt.NDArray[np.int64],
+    sign: FloatArray,
+    offset: FloatArray,
+) -> float:
+    """The value of r, between `low` and `high`, for `rows` that are ``sign * r + offset``."""
+    wanted = None
+    # Of a few small numbers the middle is as good for one row alone.
+    if prior is not None and (len(rows) > 1 or prior.n_values > _MANY_VALUES):
+        wanted = choose(prior, lattice, sign, offset, low, high)
+    if wanted is None:
+        wishes = sign * (likely[rows] - offset)
+        # Of two rows the first: half way between two wishes is what neither wants.
+        wanted = float(wishes[0] if len(rows) == 2 else np.median(wishes))
+        if prior is not None and offset[0] == 0.0:
+            wanted = prior.rounded(wanted, low, high)
+    return _nearest(lattice, wanted, low, high)
 
 
 def _nearest(lattice: Lattice, wanted: float, low: float, high: float) -> float:
@@ -65,6 +102,7 @@ def _fix_one_by_one(
     skipped: npt.NDArray[np.bool_],
     known: npt.NDArray[np.bool_],
     likely: FloatArray,
+    prior: Prior | None,
 ) -> None:
     """Fix values, each with all that follows from it; what leads to a contradiction is undone."""
     allowance = _WORK // (int((splits.stop - splits.start).sum()) + len(known))
@@ -86,10 +124,11 @@ def _fix_one_by_one(
     for r in chained[np.argsort(-size[chained], kind="stable")].tolist():
         if allowance > 0 and cells.low[r] != cells.high[r] and root_of(cells, r) == r:
             own = np.flatnonzero(roots == r)
-            wanted = float(np.median(cells.sign[own] * (likely[own] - cells.offset[own])))
-            fixed({r: _nearest(lattice, wanted, cells.low[r], cells.high[r])})
+            sign, offset = cells.sign[own], cells.offset[own]
+            low, high = cells.low[r], cells.high[r]
+            fixed({r: _value(prior, lattice, likely, low, high, own, sign, offset)})
     for s in np.flatnonzero(~skipped).tolist():
-        if allowance > 0 and (pair := _next_to(splits, s, lattice, cells, known, likely)):
+        if allowance > 0 and (pair := _next_to(splits, s, lattice, cells, known, likely, prior)):
             fixed(pair)
 
 
@@ -100,6 +139,7 @@ def _next_to(
     cells: Cells,
     known: npt.NDArray[np.bool_],
     likely: FloatArray,
+    prior: Prior | None,
 ) -> dict[int, float]:
     """Values for the likeliest neighbours of a threshold; none where they are known already."""
     low_side = splits.row[splits.start[s] : splits.middle[s]]
@@ -120,7 +160,10 @@ def _next_to(
     stop = min(cells.high[i], twice - cells.low[j])
     if start > stop:
         return {}
-    value = _nearest(lattice, float(likely[i]), at_least(lattice, start), at_most(lattice, stop))
+    value = _value(
+        prior, lattice, likely, at_least(lattice, start), at_most(lattice, stop),
+        np.array([i, j]), _BOTH, np.array([0.0, twice]),
+    )  # fmt: skip
     # In single precision few pairs of decimals have exactly this sum; look around.
     below = above = value
     for _ in range(_NEIGHBOURS):
@@ -131,70 +174,3 @@ def _next_to(
         below = at_most(lattice, np.nextafter(below, -np.inf))
         above = at_least(lattice, np.nextafter(above, np.inf))
     return {}
-
-
-def _likely(
-    low: FloatArray,
-    high: FloatArray,
-    known: npt.NDArray[np.bool_],
-    thresholds: FloatArray,
-    lattice: Lattice,
-) -> FloatArray:
-    """The conditional median of every cell under the distribution that explains all intervals.
-
-    The distribution of interval-censored values by self-consistency (Turnbull): mass on the
-    intervals' ends and on the gaps between them, evenly within a gap.
-    """
-    out = (low + high) / 2
-    rows = np.flatnonzero(known)
-    inner = thresholds[(thresholds > lattice.low) & (thresholds < lattice.high)]
-    if not len(rows) or not len(inner):
-        return out
-    start, stop = _plausible_ends(low[rows], high[rows], inner, lattice)
-    ends = np.unique(np.concatenate([start, stop]))
-    first, last = 2 * np.searchsorted(ends, start), 2 * np.searchsorted(ends, stop)
-    mass = np.full(2 * len(ends) - 1, 1e-3)
-    pinned = first == last
-    np.add.at(mass, first[pinned], 1.0)
-    mass[1::2] += _spread(first[~pinned] // 2, last[~pinned] // 2, np.diff(ends))
-    for _ in range(_ROUNDS):
-        total = np.concatenate([[0.0], np.cumsum(mass)])
-        share = 1.0 / np.maximum(total[last + 1] - total[first], 1e-300)
-        covered = np.zeros(len(mass) + 1)
-        np.add.at(covered, first, share)
-        np.add.at(covered, last + 1, -share)
-        mass = mass * np.cumsum(covered)[:-1]
-    total = np.concatenate([[0.0], np.cumsum(mass)])
-    half = (total[first] + total[last + 1]) / 2
-    at = np.clip(np.searchsorted(total, half, side="right") - 1, first, last)
-    part = np.clip((half - total[at]) / np.maximum(mass[at], 1e-300), 0.0, 1.0)
-    below, above = ends[at // 2], ends[np.minimum((at + 1) // 2, len(ends) - 1)]
-    out[rows] = below + part * (above - below)
-    return out
-
-
-def _spread(first: Any, last: Any, widths: FloatArray) -> FloatArray:
-    """Every interval's mass of 1, evenly over the gaps it covers."""
-    position = np.concatenate([[0.0], np.cumsum(widths)])
-    density = 1.0 / np.maximum(position[last] - position[first], 1e-300)
-    change = np.zeros(len(widths) + 1)
-    np.add.at(change, first, density)
-    np.add.at(change, last, -density)
-    spread: FloatArray = np.cumsum(change)[:-1] * widths
-    return np.maximum(spread, 0.0)
-
-
-def _plausible_ends(
-    low: FloatArray, high: FloatArray, thresholds: FloatArray, lattice: Lattice
-) -> tuple[FloatArray, FloatArray]:
-    """Intervals cut off as far beyond the outermost thresholds as these are from the middle one.
-
-    Declared ranges are often much wider than the data: half way to the largest possible amount is
-    a bad guess for an amount that is only known to be large.
-    """
-    middle = float(np.median(thresholds))
-    least = max(lattice.low, 2 * float(thresholds[0]) - middle)
-    most = min(lattice.high, 2 * float(thresholds[-1]) - middle)
-    start = np.where(low <= lattice.low, np.minimum(np.maximum(low, least), high), low)
-    stop = np.where(high >= lattice.high, np.maximum(np.minimum(high, most), low), high)
-    return start, np.maximum(stop, start)

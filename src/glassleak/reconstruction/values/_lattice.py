@@ -11,6 +11,8 @@ from glassleak.schema import Attribute, Binary, Bins, Categorical, Numeric, Ordi
 
 # Attributes with more levels than this are computed and not listed.
 _LISTED = 4096
+# Of a step: what rounding to single precision may change at most if steps are to be seen.
+_VISIBLE = 0.1
 
 
 class Lattice(NamedTuple):
@@ -58,6 +60,18 @@ def lattice_of(attribute: Attribute) -> Lattice | None:
         return Lattice(listed, 0.0, 0.0, len(listed) - 1, listed[0], listed[-1])
     ends = _single(np.array([low, min(low + step * (count - 1), high)]))
     return Lattice(none, low, step, count - 1, float(ends[0]), float(ends[1]))
+
+
+def step_of(attribute: Attribute) -> float:
+    """The distance of neighbouring numbers; 0 without one, and if single precision hides it."""
+    if isinstance(attribute, Ordinal):
+        step = 1.0
+    elif isinstance(attribute, Numeric) and attribute.resolution is not None:
+        step = attribute.resolution
+    else:
+        return 0.0
+    largest = max(abs(float(attribute.low)), abs(float(attribute.high)))
+    return step if np.spacing(np.float32(largest)) < _VISIBLE * step else 0.0
 
 
 def _single(values: Any) -> Any:

@@ -42,9 +42,36 @@ class Splits(NamedTuple):
 
     def on(self, column: int) -> Splits:
         """Those on one column, smallest first: they say most about each of their rows."""
+        return self.take(self.places(column))
+
+    def places(self, column: int) -> npt.NDArray[np.int64]:
+        """Where those on one column are, smallest first."""
         own = np.flatnonzero(self.column == column)
-        own = own[np.argsort(self.stop[own] - self.start[own], kind="stable")]
-        return Splits(self.row, *[getattr(self, name)[own] for name in self._fields[1:]])
+        return own[np.argsort(self.stop[own] - self.start[own], kind="stable")]
+
+    def take(self, places: npt.NDArray[np.int64]) -> Splits:
+        """The splits at `places`."""
+        return Splits(self.row, *[getattr(self, name)[places] for name in self._fields[1:]])
+
+    def any_row(self, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """For every split, whether one of the rows in `which` reaches it."""
+        before = np.concatenate([[0], np.cumsum(which[self.row])])
+        out: npt.NDArray[np.bool_] = before[self.stop] > before[self.start]
+        return out
+
+
+def partly_drawn(splits: Splits, trees: Sequence[Tree]) -> npt.NDArray[np.bool_]:
+    """Splits that some row of the table reaches without having been drawn, or may do so.
+
+    The largest value on the low side may be that of a row the tree never saw.
+    """
+    out = np.ones(len(splits.start), dtype=bool)
+    for t, tree in enumerate(trees):
+        if tree.distinct_rows is not None:
+            own = splits.tree == t
+            reach = (splits.stop - splits.start)[own]
+            out[own] = reach != tree.distinct_rows[splits.node[own]]
+    return out
 
 
 def splits_of(

@@ -27,7 +27,9 @@ class Values:
         Cells with one value left.
     exact : DataFrame of bool
         Pinned cells of columns without a contradiction: proved, provided that the rows are placed
-        rightly.
+        rightly.  Where only some rows were said to be: what follows from these alone.
+    numbers : tuple of str
+        Those of the columns that hold numbers, and not codes of categories.
     midpoints : bool
         Whether thresholds were known to be half way between values; otherwise only intervals
         between thresholds are told.
@@ -45,6 +47,7 @@ class Values:
     high: pd.DataFrame
     pinned: pd.DataFrame
     exact: pd.DataFrame
+    numbers: tuple[str, ...]
     midpoints: bool
     reason: str
     thresholds: int
@@ -54,10 +57,14 @@ class Values:
 
     @property
     def share_exact(self) -> float:
-        """Share of the cells of these columns whose value is proved."""
-        return float(np.mean(self.exact.to_numpy())) if self.exact.size else 0.0
+        """Share of the numbers (ordinal and numeric cells) whose value is proved."""
+        return _share(self.exact, self.numbers)
 
     @property
     def share_pinned(self) -> float:
-        """Share of the cells of these columns that have one value left."""
-        return float(np.mean(self.pinned.to_numpy())) if self.pinned.size else 0.0
+        """Share of the numbers that have one value left."""
+        return _share(self.pinned, self.numbers)
+
+
+def _share(cells: pd.DataFrame, columns: tuple[str, ...]) -> float:
+    return float(np.mean(cells[list(columns)].to_numpy())) if columns and len(cells) else 0.0
