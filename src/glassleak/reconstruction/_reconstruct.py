@@ -19,6 +19,7 @@ from glassleak.reconstruction._cells_attack import attack
 from glassleak.reconstruction._labels_attack import attack_labels
 from glassleak.reconstruction._noisy_attack import attack_noisy
 from glassleak.reconstruction._published_attack import attack_as_published
+from glassleak.reconstruction._regression import attack_regression
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed import attack_rows, searchable
@@ -103,6 +104,11 @@ def reconstruct(
                 f"expected a model as glassleak.read returns it, got {type(one).__name__}"
             )
     known = known or Known()
+    if isinstance(model, Tree | Forest) and model.is_regression:
+        return attack_regression(
+            model, schema, known, multiplicities, started=started,
+            deadline=started + budget_seconds, progress=progress,
+        )  # fmt: skip
     noisy = not isinstance(model, Sequence) and is_noisy(model)
     resampled = isinstance(model, Forest) and model.bagging.kind != "none" and not noisy
     if not resampled and not noisy:

@@ -1,0 +1,77 @@
+"""Reconstruct the training rows of regression trees: a target is the name of its row."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.errors import UnsupportedModelError
+from glassleak.models import Forest, Tree
+from glassleak.reconstruction._result import Reconstruction
+from glassleak.reconstruction._survey import Progress
+from glassleak.reconstruction.regression._answer import answer
+from glassleak.reconstruction.regression._complete import complete
+from glassleak.reconstruction.regression._facts import facts_of
+from glassleak.reconstruction.regression._people import people_of
+from glassleak.reconstruction.regression._place import (
+    MOST_ALIKE,
+    groups_alike,
+    place_alike,
+    place_named,
+)
+from glassleak.reconstruction.regression._rest import place_rest
+from glassleak.reconstruction.regression._values import shares_of
+from glassleak.schema import Schema
+
+
+def attack_targets(
+    model: Tree | Forest,
+    schema: Schema,
+    draws: npt.NDArray[np.int32] | None,
+    *,
+    started: float,
+    deadline: float,
+    progress: Progress | None = None,
+) -> Reconstruction:
+    """Reconstruct a regression model; see `reconstruct` for the parameters.
+
+    Raises
+    ------
+    UnsupportedModelError
+        No leaf tells a target.
+    """
+    tell = progress or (lambda _step, _share: None)
+    tell("reading the leaves", 0.0)
+    facts = facts_of(model, schema, draws)
+    shares = shares_of(facts)
+    if not len(shares.values):
+        raise UnsupportedModelError("every leaf holds several rows, and none tells a target")
+    tell("naming the rows", 0.1)
+    people = people_of(facts, shares, deadline)
+    if not people.located:
+        facts = replace(facts, draws=None)
+    details: dict[str, Any] = {
+        "different_targets": len(shares.values),
+        "leaves_that_tell": int(shares.told.sum()),
+        "leaves": facts.n_leaves,
+    }
+    tell("placing the rows", 0.3)
+    places = place_named(facts, shares, people)
+    groups = groups_alike(facts, shares, people)
+    skipped = 0
+    for i, group in enumerate(groups):
+        tell("telling rows with equal targets apart", 0.3 + 0.4 * i / len(groups))
+        if len(group.rows) > MOST_ALIKE or time.monotonic() > deadline:
+            skipped += 1
+            places.certain[group.rows] = False
+            continue
+        if not place_alike(facts, places, group):
+            complete(facts, places, group, deadline)
+    details |= {"targets_shared": len(groups), "targets_not_told_apart": skipped}
+    details["leaves_open"] = place_rest(facts, shares, people, places, deadline)
+    tell("recovering values", 0.8)
+    return answer(model, facts, shares, people, places, schema, details, started)

@@ -1,0 +1,72 @@
+"""Seats of rows with equal targets that deductions leave open: a choice that fits, from CP-SAT."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from glassleak.reconstruction.regression._facts import Facts
+from glassleak.reconstruction.regression._place import Alike, Places, candidates, seat
+
+# Possible places of one row, compared two by two.
+_MOST_OPTIONS = 600
+_MOST_SECONDS = 5.0
+
+
+def complete(facts: Facts, places: Places, group: Alike, deadline: float) -> bool:
+    """Fill the open seats of one target; whether that was possible in time."""
+    from ortools.sat.python import cp_model
+
+    options: dict[int, list[tuple[int, int]]] = {}
+    for tree, seats in group.seats.items():
+        for leaf in seats:
+            for row in candidates(facts, places, group, tree, leaf):
+                options.setdefault(row, []).append((tree, leaf))
+    if not options:
+        return not any(group.seats.values())
+    if max(len(own) for own in options.values()) > _MOST_OPTIONS:
+        return False
+    model = cp_model.CpModel()
+    take = {
+        (row, leaf): model.new_bool_var("") for row, own in options.items() for _, leaf in own
+    }
+    for tree, seats in group.seats.items():
+        for leaf, (number, draws) in seats.items():
+            rows = [row for row in options if (row, leaf) in take]
+            model.add(sum(take[row, leaf] for row in rows) == number)
+            if facts.draws is not None:
+                drawn = facts.draws[tree]
+                model.add(sum(int(drawn[row]) * take[row, leaf] for row in rows) == draws)
+    sure = not facts.bagged or facts.draws is not None
+    for row, own in options.items():
+        for tree in {tree for tree, _ in own}:
+            here = [take[row, leaf] for t, leaf in own if t == tree]
+            if sure and group.whole[tree]:
+                model.add_exactly_one(here)
+            else:
+                model.add_at_most_one(here)
+        leaves = np.array([leaf for _, leaf in own])
+        low = np.maximum(facts.low[leaves], places.low[row])
+        high = np.minimum(facts.high[leaves], places.high[row])
+        # Boxes that meet two by two have a profile in common, so pairs say everything.
+        for k in range(1, len(leaves)):
+            apart = (np.maximum(low[:k], low[k]) > np.minimum(high[:k], high[k])).any(axis=1)
+            for j in np.flatnonzero(apart).tolist():
+                if own[j][0] != own[k][0]:
+                    model.add_bool_or(
+                        take[row, own[j][1]].negated(), take[row, own[k][1]].negated()
+                    )
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 2
+    solver.parameters.max_time_in_seconds = min(
+        _MOST_SECONDS, max(0.05, 0.5 * (deadline - time.monotonic()))
+    )
+    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return False
+    for row, own in options.items():
+        for tree, leaf in own:
+            if solver.value(take[row, leaf]):
+                places.certain[row] = False
+                seat(facts, places, group, row, leaf, tree)
+    return not any(group.seats.values())

@@ -1,0 +1,223 @@
+"""Which leaf of every tree each row is in.
+
+A row whose target nobody shares is where its target is.  Rows with equal targets are told apart by
+their boxes: what the leaves found so far have in common.  Every step is a deduction, so what it
+finds holds for every table with these leaves; rows that nothing tells apart are taken in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from glassleak.errors import InconsistentModelError
+from glassleak.reconstruction.regression._facts import Facts, IntArray
+from glassleak.reconstruction.regression._people import People, complete_trees
+from glassleak.reconstruction.regression._values import Shares
+
+UNKNOWN, ABSENT = -1, -2
+# More rows with one target than this are not told apart row by row.
+MOST_ALIKE = 60
+
+
+@dataclass
+class Places:
+    """Where rows are; filled in step by step.
+
+    Attributes
+    ----------
+    leaf : (trees, rows) int array
+        The leaf of each row; `UNKNOWN` or `ABSENT` (not drawn).
+    low, high : (rows, columns) int arrays
+        What the leaves of each row have in common.
+    certain : (rows,) bool array
+        No place of the row was chosen among several.
+    """
+
+    leaf: npt.NDArray[np.int64]
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
+    certain: npt.NDArray[np.bool_]
+
+    def put(self, facts: Facts, row: int, leaf: int, tree: int) -> None:
+        """Put a row into a leaf and narrow its box."""
+        self.leaf[tree, row] = leaf
+        np.maximum(self.low[row], facts.low[leaf], out=self.low[row])
+        np.minimum(self.high[row], facts.high[leaf], out=self.high[row])
+
+    def meets(self, facts: Facts, rows: IntArray, leaf: int) -> npt.NDArray[np.bool_]:
+        """Which of `rows` could be in a leaf, by their boxes."""
+        low = np.maximum(self.low[rows], facts.low[leaf])
+        high = np.minimum(self.high[rows], facts.high[leaf])
+        return np.asarray((low <= high).all(axis=1))
+
+
+def place_named(facts: Facts, shares: Shares, people: People) -> Places:
+    """Place rows whose target is nobody else's, and mark who was not drawn."""
+    n_rows, n_columns = facts.n_rows, facts.low.shape[1]
+    leaf = np.full((facts.n_trees, n_rows), UNKNOWN, dtype=np.int64)
+    if facts.draws is not None:
+        leaf[facts.draws == 0] = ABSENT
+    last = np.array([len(values) - 1 for values in facts.levels], dtype=np.int32)
+    places = Places(
+        leaf, np.zeros((n_rows, n_columns), np.int32), np.tile(last, (n_rows, 1)),
+        np.full(n_rows, people.complete),
+    )  # fmt: skip
+    named = people.value >= 0
+    size = np.bincount(people.value[named], minlength=len(shares.values))
+    row_of = np.full(len(shares.values), -1, dtype=np.int64)
+    row_of[people.value[named]] = np.flatnonzero(named)
+    if facts.bagged and facts.draws is None:
+        whole = complete_trees(facts, shares)
+        single = named & (size[np.maximum(people.value, 0)] == 1)
+        leaf[np.ix_(whole, single)] = ABSENT
+    own = np.flatnonzero(size[shares.value] == 1)
+    rows, leaves = row_of[shares.value[own]], shares.leaf[own]
+    leaf[facts.tree[leaves], rows] = leaves
+    np.maximum.at(places.low, rows, facts.low[leaves])
+    np.minimum.at(places.high, rows, facts.high[leaves])
+    apart = (places.low > places.high).any(axis=1)
+    if apart.any():
+        raise InconsistentModelError(
+            f"leaves with the target {shares.values[people.value[np.argmax(apart)]]!r} have no "
+            "profile in common: the schema is too narrow, or the model was altered"
+        )
+    return places
+
+
+@dataclass
+class Alike:
+    """The rows of one target and the leaves that hold them.
+
+    Attributes
+    ----------
+    rows : list of int
+    seats : dict of tree to dict of leaf to [rows, draws]
+        Not yet taken.
+    whole : (trees,) bool array
+        Trees that tell all their leaves.
+    """
+
+    rows: list[int]
+    seats: dict[int, dict[int, list[int]]]
+    whole: npt.NDArray[np.bool_]
+
+
+def groups_alike(facts: Facts, shares: Shares, people: People) -> list[Alike]:
+    """Targets that several rows have."""
+    whole = complete_trees(facts, shares)
+    named = people.value >= 0
+    size = np.bincount(people.value[named], minlength=len(shares.values))
+    order = np.argsort(shares.value, kind="stable")
+    ends = np.searchsorted(shares.value[order], np.arange(len(shares.values) + 1))
+    tree = facts.tree
+    found = []
+    for g in np.flatnonzero(size > 1).tolist():
+        seats: dict[int, dict[int, list[int]]] = {}
+        for k in order[ends[g] : ends[g + 1]].tolist():
+            at = seats.setdefault(int(tree[shares.leaf[k]]), {})
+            taken = at.setdefault(int(shares.leaf[k]), [0, 0])
+            taken[0] += int(shares.distinct[k])
+            taken[1] += int(shares.drawn[k])
+        found.append(Alike(np.flatnonzero(people.value == g).tolist(), seats, whole))
+    return found
+
+
+def place_alike(facts: Facts, places: Places, group: Alike) -> bool:
+    """Place the rows of one target as far as deductions go; whether all were placed.
+
+    Raises
+    ------
+    InconsistentModelError
+        A leaf can be reached by too few rows.
+    """
+    order = sorted(group.seats, key=lambda t: -len(group.seats[t]))
+    while True:
+        moved = False
+        for t in order:
+            moved |= _deduce(facts, places, group, t)
+        if moved:
+            continue
+        if not any(_anyone(facts, places, group, t) for t in order):
+            break
+    return not any(leaf for at in group.seats.values() for leaf in at)
+
+
+def candidates(facts: Facts, places: Places, group: Alike, tree: int, leaf: int) -> list[int]:
+    """Rows of the group that could take a seat of `leaf`."""
+    rows = np.array([r for r in group.rows if places.leaf[tree, r] == UNKNOWN], dtype=np.int64)
+    if facts.draws is not None and len(rows):
+        seats, draws = group.seats[tree][leaf]
+        own = facts.draws[tree, rows]
+        rows = rows[own == draws if seats == 1 else own <= draws - (seats - 1)]
+    if not len(rows):
+        return []
+    found: list[int] = rows[places.meets(facts, rows, leaf)].tolist()
+    return found
+
+
+def seat(facts: Facts, places: Places, group: Alike, row: int, leaf: int, tree: int) -> None:
+    """Put a row of the group into a leaf that has a seat left."""
+    at = group.seats[tree]
+    places.put(facts, row, leaf, tree)
+    at[leaf][0] -= 1
+    if facts.draws is not None:
+        at[leaf][1] -= int(facts.draws[tree, row])
+    if at[leaf][0] == 0:
+        del at[leaf]
+    if not at and group.whole[tree]:
+        # Everybody else with this target was not drawn.
+        for other in group.rows:
+            if places.leaf[tree, other] == UNKNOWN:
+                places.leaf[tree, other] = ABSENT
+
+
+def _deduce(facts: Facts, places: Places, group: Alike, tree: int) -> bool:
+    """Leaves that exactly as many rows reach as they hold; rows that reach one leaf only."""
+    moved = False
+    certain = all(places.certain[group.rows])
+    for leaf in list(group.seats[tree]):
+        rows = candidates(facts, places, group, tree, leaf)
+        if len(rows) < group.seats[tree][leaf][0]:
+            if certain:
+                raise InconsistentModelError(
+                    "too few rows reach the leaf: the schema is too narrow, or the model was altered",
+                    f"tree {tree}, leaf {facts.node[leaf]}",
+                )
+            continue
+        if len(rows) == group.seats[tree][leaf][0]:
+            for row in rows:
+                seat(facts, places, group, row, leaf, tree)
+            moved = True
+    if facts.bagged and facts.draws is None:
+        return moved  # a row may not have been drawn
+    if not group.whole[tree]:
+        return moved  # or be in a leaf that does not tell
+    reach: dict[int, list[int]] = {}
+    for leaf in group.seats[tree]:
+        for row in candidates(facts, places, group, tree, leaf):
+            reach.setdefault(row, []).append(leaf)
+    for row, leaves in reach.items():
+        if len(leaves) == 1 and leaves[0] in group.seats[tree]:
+            seat(facts, places, group, row, leaves[0], tree)
+            moved = True
+    return moved
+
+
+def _anyone(facts: Facts, places: Places, group: Alike, tree: int) -> bool:
+    """Seat one row where all that reach the leaf are the same so far: it can be any of them."""
+    for leaf in group.seats[tree]:
+        rows = candidates(facts, places, group, tree, leaf)
+        if rows and len({_signature(facts, places, row) for row in rows}) == 1:
+            seat(facts, places, group, rows[0], leaf, tree)
+            return True
+    return False
+
+
+def _signature(facts: Facts, places: Places, row: int) -> bytes:
+    parts = [places.leaf[:, row].tobytes(), places.low[row].tobytes(), places.high[row].tobytes()]
+    if facts.draws is not None:
+        parts.append(facts.draws[:, row].tobytes())
+    return b"".join(parts)
