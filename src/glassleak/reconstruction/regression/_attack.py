@@ -69,7 +69,7 @@ def attack_targets(
             skipped += 1
             places.certain[group.rows] = False
             continue
-        if not place_alike(facts, places, group):
+        if not place_alike(facts, places, group, deadline):
             complete(facts, places, group, deadline)
     details |= {"targets_shared": len(groups), "targets_not_told_apart": skipped}
     details["leaves_open"] = place_rest(facts, shares, people, places, deadline)

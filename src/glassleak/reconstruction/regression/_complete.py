@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from glassleak.reconstruction.regression._facts import Facts
-from glassleak.reconstruction.regression._place import Alike, Places, candidates, seat
+from glassleak.reconstruction.regression._place import Alike, Places, reach_of, seat
 
 # Possible places of one row, compared two by two.
 _MOST_OPTIONS = 600
@@ -19,10 +19,10 @@ def complete(facts: Facts, places: Places, group: Alike, deadline: float) -> boo
     from ortools.sat.python import cp_model
 
     options: dict[int, list[tuple[int, int]]] = {}
-    for tree, seats in group.seats.items():
-        for leaf in seats:
-            for row in candidates(facts, places, group, tree, leaf):
-                options.setdefault(row, []).append((tree, leaf))
+    for tree in group.seats:
+        rows_, leaves_, fits = reach_of(facts, places, group, tree)
+        for i, k in zip(*np.nonzero(fits), strict=True):
+            options.setdefault(int(rows_[i]), []).append((tree, leaves_[k]))
     if not options:
         return not any(group.seats.values())
     if max(len(own) for own in options.values()) > _MOST_OPTIONS:

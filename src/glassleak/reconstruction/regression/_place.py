@@ -7,6 +7,7 @@ finds holds for every table with these leaves; rows that nothing tells apart are
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy.typing as npt
 
 from glassleak.errors import InconsistentModelError
 from glassleak.reconstruction.regression._facts import Facts, IntArray
-from glassleak.reconstruction.regression._people import People, complete_trees
+from glassleak.reconstruction.regression._people import People
 from glassleak.reconstruction.regression._values import Shares
+from glassleak.reconstruction.regression._who import complete_trees
 
 UNKNOWN, ABSENT = -1, -2
 # More rows with one target than this are not told apart row by row.
-MOST_ALIKE = 60
+MOST_ALIKE = 400
 
 
 @dataclass
@@ -125,7 +127,7 @@ def groups_alike(facts: Facts, shares: Shares, people: People) -> list[Alike]:
     return found
 
 
-def place_alike(facts: Facts, places: Places, group: Alike) -> bool:
+def place_alike(facts: Facts, places: Places, group: Alike, deadline: float = np.inf) -> bool:
     """Place the rows of one target as far as deductions go; whether all were placed.
 
     Raises
@@ -134,28 +136,39 @@ def place_alike(facts: Facts, places: Places, group: Alike) -> bool:
         A leaf can be reached by too few rows.
     """
     order = sorted(group.seats, key=lambda t: -len(group.seats[t]))
+    # Trees to look at again: those not looked at since some row's box changed.
+    stale = set(order)
     while True:
-        moved = False
-        for t in order:
-            moved |= _deduce(facts, places, group, t)
-        if moved:
-            continue
-        if not any(_anyone(facts, places, group, t) for t in order):
+        while stale and time.monotonic() < deadline:
+            for t in order:
+                if t in stale:
+                    stale.discard(t)
+                    if _deduce(facts, places, group, t):
+                        stale = {u for u in order if group.seats[u]}
+        if time.monotonic() >= deadline or not any(
+            _anyone(facts, places, group, t) for t in order if group.seats[t]
+        ):
             break
-    return not any(leaf for at in group.seats.values() for leaf in at)
+        stale = {u for u in order if group.seats[u]}
+    return not any(group.seats.values())
 
 
-def candidates(facts: Facts, places: Places, group: Alike, tree: int, leaf: int) -> list[int]:
-    """Rows of the group that could take a seat of `leaf`."""
-    rows = np.array([r for r in group.rows if places.leaf[tree, r] == UNKNOWN], dtype=np.int64)
-    if facts.draws is not None and len(rows):
-        seats, draws = group.seats[tree][leaf]
-        own = facts.draws[tree, rows]
-        rows = rows[own == draws if seats == 1 else own <= draws - (seats - 1)]
-    if not len(rows):
-        return []
-    found: list[int] = rows[places.meets(facts, rows, leaf)].tolist()
-    return found
+def reach_of(
+    facts: Facts, places: Places, group: Alike, tree: int
+) -> tuple[IntArray, list[int], npt.NDArray[np.bool_]]:
+    """Rows without a place in a tree, its leaves with seats, and which row could be where."""
+    own = np.array(group.rows)
+    rows = own[places.leaf[tree, own] == UNKNOWN]
+    leaves = list(group.seats[tree])
+    at = np.array(leaves, dtype=np.int64)
+    low = np.maximum(places.low[rows][:, None], facts.low[at][None])
+    high = np.minimum(places.high[rows][:, None], facts.high[at][None])
+    fits = (low <= high).all(axis=2)
+    if facts.draws is not None and len(rows) and leaves:
+        seats, draws = np.array([group.seats[tree][leaf] for leaf in leaves]).T
+        drawn = facts.draws[tree, rows][:, None]
+        fits &= np.where(seats == 1, drawn == draws, drawn <= draws - (seats - 1))
+    return rows, leaves, fits
 
 
 def seat(facts: Facts, places: Places, group: Alike, row: int, leaf: int, tree: int) -> None:
@@ -176,44 +189,48 @@ def seat(facts: Facts, places: Places, group: Alike, row: int, leaf: int, tree: 
 
 def _deduce(facts: Facts, places: Places, group: Alike, tree: int) -> bool:
     """Leaves that exactly as many rows reach as they hold; rows that reach one leaf only."""
+    rows, leaves, fits = reach_of(facts, places, group, tree)
+    if not leaves:
+        return False
+    seats = np.array([group.seats[tree][leaf][0] for leaf in leaves])
+    number = fits.sum(axis=0)
+    if (number < seats).any():
+        if not places.certain[group.rows].all():
+            return False
+        raise InconsistentModelError(
+            "too few rows reach the leaf: the schema is too narrow, or the model was altered",
+            f"tree {tree}, leaf {facts.node[leaves[int(np.argmax(number < seats))]]}",
+        )
+    forced = fits & (number == seats)
+    # Without known draws a row may be absent, and leaves that do not tell may hold it.
+    if (not facts.bagged or facts.draws is not None) and group.whole[tree]:
+        forced |= fits & (fits.sum(axis=1) == 1)[:, None]
     moved = False
-    certain = all(places.certain[group.rows])
-    for leaf in list(group.seats[tree]):
-        rows = candidates(facts, places, group, tree, leaf)
-        if len(rows) < group.seats[tree][leaf][0]:
-            if certain:
-                raise InconsistentModelError(
-                    "too few rows reach the leaf: the schema is too narrow, or the model was altered",
-                    f"tree {tree}, leaf {facts.node[leaf]}",
-                )
-            continue
-        if len(rows) == group.seats[tree][leaf][0]:
-            for row in rows:
-                seat(facts, places, group, row, leaf, tree)
-            moved = True
-    if facts.bagged and facts.draws is None:
-        return moved  # a row may not have been drawn
-    if not group.whole[tree]:
-        return moved  # or be in a leaf that does not tell
-    reach: dict[int, list[int]] = {}
-    for leaf in group.seats[tree]:
-        for row in candidates(facts, places, group, tree, leaf):
-            reach.setdefault(row, []).append(leaf)
-    for row, leaves in reach.items():
-        if len(leaves) == 1 and leaves[0] in group.seats[tree]:
-            seat(facts, places, group, row, leaves[0], tree)
+    for i in np.flatnonzero(forced.any(axis=1)).tolist():
+        leaf = leaves[int(np.argmax(forced[i]))]
+        if leaf in group.seats[tree]:
+            seat(facts, places, group, int(rows[i]), leaf, tree)
             moved = True
     return moved
 
 
 def _anyone(facts: Facts, places: Places, group: Alike, tree: int) -> bool:
-    """Seat one row where all that reach the leaf are the same so far: it can be any of them."""
-    for leaf in group.seats[tree]:
-        rows = candidates(facts, places, group, tree, leaf)
-        if rows and len({_signature(facts, places, row) for row in rows}) == 1:
-            seat(facts, places, group, rows[0], leaf, tree)
-            return True
-    return False
+    """Seat rows where all that reach a leaf are the same so far: it can be any of them."""
+    moved = False
+    rows, leaves, fits = reach_of(facts, places, group, tree)
+    signature = [_signature(facts, places, row) for row in rows.tolist()]
+    free = np.ones(len(rows), dtype=bool)
+    for k, leaf in enumerate(leaves):
+        own = np.flatnonzero(fits[:, k] & free).tolist()
+        if (facts.draws is not None and moved) or not own:
+            break
+        if len({signature[i] for i in own}) == 1 and len(own) >= group.seats[tree][leaf][0]:
+            # Those not seated stay the same among each other, so the next leaf may follow.
+            for i in own[: group.seats[tree][leaf][0]]:
+                seat(facts, places, group, int(rows[i]), leaf, tree)
+                free[i] = False
+                moved = True
+    return moved
 
 
 def _signature(facts: Facts, places: Places, row: int) -> bytes:
