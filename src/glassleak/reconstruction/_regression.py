@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,30 +12,50 @@ from glassleak.errors import UnsupportedModelError
 from glassleak.knowledge import Known
 from glassleak.models import Forest, Tree
 from glassleak.reconstruction._result import Reconstruction
+from glassleak.reconstruction._rows_only import rows_as_counts
 from glassleak.reconstruction._survey import Progress
-from glassleak.reconstruction.regression import attack_targets
+from glassleak.reconstruction.regression import attack_targets, with_estimates
 from glassleak.schema import Schema
+
+# With fewer rows named by their targets, all rows are placed by the counts alone.
+_LEAST_NAMED = 0.9
 
 
 def attack_regression(
     model: Tree | Forest,
-    schema: Schema | None,
+    schema: Schema,
     known: Known,
     multiplicities: Any,
+    by_counts: Callable[[Tree | Forest], Reconstruction],
     *,
     started: float,
     deadline: float,
     progress: Progress | None,
 ) -> Reconstruction:
-    """Reconstruct a regression model; see `reconstruct` for the parameters."""
+    """Reconstruct a regression model; see `reconstruct` for the other parameters.
+
+    Parameters
+    ----------
+    by_counts : callable
+        Reconstructs the same trees from counts of classes, where targets do not name the rows.
+    """
     if not known.nothing:
         raise UnsupportedModelError("regression with side knowledge is not assessed")
-    if schema is None:
-        schema = Schema.infer(model.split_evidence())
+    trees = model.trees if isinstance(model, Forest) else (model,)
+    if any(tree.people is None for tree in trees):
+        raise UnsupportedModelError(
+            "leaves publish what they predict, but not for how many rows: targets of single rows "
+            "cannot be told from means"
+        )
     draws = _draws(model, multiplicities)
-    return attack_targets(
-        model, schema, draws, started=started, deadline=deadline, progress=progress
-    )
+    bagged = isinstance(model, Forest) and model.bagging.kind != "none"
+    found = attack_targets(
+        model, schema, draws, started=started, deadline=deadline, progress=progress,
+        least_named=0.0 if bagged else _LEAST_NAMED,
+    )  # fmt: skip
+    if found is not None:
+        return found
+    return with_estimates(model, by_counts(rows_as_counts(model)))
 
 
 def _draws(model: Tree | Forest, multiplicities: Any) -> npt.NDArray[np.int32] | None:

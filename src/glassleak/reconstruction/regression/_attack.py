@@ -36,22 +36,32 @@ def attack_targets(
     started: float,
     deadline: float,
     progress: Progress | None = None,
-) -> Reconstruction:
+    least_named: float = 0.0,
+) -> Reconstruction | None:
     """Reconstruct a regression model; see `reconstruct` for the parameters.
+
+    Parameters
+    ----------
+    least_named : float
+        If leaves tell the targets of a smaller share of rows than this: ``None``.
 
     Raises
     ------
     UnsupportedModelError
-        No leaf tells a target.
+        No leaf tells a target, and nothing else can be tried (`least_named` is 0).
     """
     tell = progress or (lambda _step, _share: None)
     tell("reading the leaves", 0.0)
     facts = facts_of(model, schema, draws)
     shares = shares_of(facts)
     if not len(shares.values):
+        if least_named > 0:
+            return None
         raise UnsupportedModelError("every leaf holds several rows, and none tells a target")
     tell("naming the rows", 0.1)
     people = people_of(facts, shares, deadline)
+    if float((people.value >= 0).mean()) < least_named:
+        return None
     if not people.located:
         facts = replace(facts, draws=None)
     details: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -57,16 +58,57 @@ def complete(facts: Facts, places: Places, group: Alike, deadline: float) -> boo
                     model.add_bool_or(
                         take[row, own[j][1]].negated(), take[row, own[k][1]].negated()
                     )
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 2
-    solver.parameters.max_time_in_seconds = min(
-        _MOST_SECONDS, max(0.05, 0.5 * (deadline - time.monotonic()))
-    )
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    until = time.monotonic() + min(_MOST_SECONDS, 0.5 * (deadline - time.monotonic()))
+    chosen = _solution(model, take, until)
+    if not chosen:
         return False
+    open_ = _not_proved(model, take, chosen, until)
     for row, own in options.items():
+        places.certain[row] &= row not in open_
         for tree, leaf in own:
-            if solver.value(take[row, leaf]):
-                places.certain[row] = False
+            if (row, leaf) in chosen:
                 seat(facts, places, group, row, leaf, tree)
     return not any(group.seats.values())
+
+
+def _solution(model: Any, take: dict[tuple[int, int], Any], until: float) -> set[Any] | None:
+    """The (row, leaf) pairs of a solution: empty if there is none, ``None`` if none was found."""
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 2
+    solver.parameters.max_time_in_seconds = max(0.05, until - time.monotonic())
+    status = solver.solve(model)
+    if status == cp_model.INFEASIBLE:
+        return set()
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None
+    return {key for key, variable in take.items() if solver.value(variable)}
+
+
+def _not_proved(
+    model: Any, take: dict[tuple[int, int], Any], chosen: set[Any], until: float
+) -> set[int]:
+    """Rows that could be elsewhere, as far as that is not excluded in time.
+
+    The solver is asked again and again for a solution in which some row not yet seen elsewhere is;
+    if there is none, those rows are where they are in every solution.
+    """
+    settled: set[int] = {row for row, _ in take}
+    moved: set[int] = set()
+    while settled and time.monotonic() < until:
+        asked = model.clone()
+        asked.add_bool_or(
+            variable.negated() if key in chosen else variable
+            for key, variable in take.items()
+            if key[0] in settled
+        )
+        other = _solution(asked, take, until)
+        if other is None:
+            break
+        if not other:
+            return moved
+        elsewhere = {row for row, _ in chosen ^ other}
+        moved |= elsewhere
+        settled -= elsewhere
+    return moved | settled

@@ -17,6 +17,7 @@ from glassleak.reconstruction.regression._facts import Facts, FloatArray, IntArr
 # Targets that differ by less than this share of themselves are taken to be the same number: the
 # mean of m equal numbers may differ from them in the last digits.
 SAME = 64 * float(np.finfo(np.float64).eps)
+NINE_DIGITS = 1e-9
 # Draws of a leaf of two rows: how they are shared is tried out.
 _MOST_DRAWS = 12
 _MOST_DECIMALS = 6
@@ -31,8 +32,8 @@ class Shares:
     values : (values,) float array
         The different targets, ascending.
     exact : (values,) bool array
-        Whether the target is known to the last digit; otherwise it was computed from means and
-        variances of pairs.
+        Whether the target is known to nine digits or more.  Those computed from means and variances
+        of pairs may not be.
     leaf, value, distinct, drawn : (shares,) int arrays
         So many distinct rows (and draws) of a leaf have this target.
     told : (leaves,) bool array
@@ -156,7 +157,7 @@ def _with_pairs(
     fresh = np.array([target for target, _ in best])
     error = np.array([error for _, error in best])
     decimals = _decimals(np.concatenate([values, fresh]), error.max(initial=0.0))
-    sure = np.zeros(len(fresh), dtype=bool)
+    sure = error <= NINE_DIGITS * np.abs(fresh)
     if decimals is not None:
         fresh = np.round(fresh, decimals)
         sure[:] = True
