@@ -115,18 +115,18 @@ def reconstruct(
         if schema is None:
             schema = Schema.infer(model.split_evidence())
 
-        def by_counts(counted: Tree | Forest) -> Reconstruction:
+        def by_counts(counted: Tree | Forest, drawn: Any = "auto") -> Reconstruction:
             left = max(0.1, started + budget_seconds - time.monotonic())
             return reconstruct(
-                counted, schema, known, formulation=formulation, budget_seconds=left, seed=seed,
-                progress=progress, all_bounds=all_bounds, central=central,
+                counted, schema, known, drawn, formulation=formulation, budget_seconds=left,
+                seed=seed, progress=progress, all_bounds=all_bounds, central=central,
             )  # fmt: skip
 
         if not model.is_regression:
             _check_unsampled(multiplicities)
             return without_labels(by_counts(rows_as_counts(model)))
         return attack_regression(
-            model, schema, known, multiplicities, by_counts, started=started,
+            model, schema, known, multiplicities, by_counts, started=started, seed=seed,
             deadline=started + budget_seconds, progress=progress,
         )  # fmt: skip
     noisy = not isinstance(model, Sequence) and is_noisy(model)

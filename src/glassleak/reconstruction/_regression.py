@@ -26,10 +26,11 @@ def attack_regression(
     schema: Schema,
     known: Known,
     multiplicities: Any,
-    by_counts: Callable[[Tree | Forest], Reconstruction],
+    by_counts: Callable[..., Reconstruction],
     *,
     started: float,
     deadline: float,
+    seed: int,
     progress: Progress | None,
 ) -> Reconstruction:
     """Reconstruct a regression model; see `reconstruct` for the other parameters.
@@ -37,7 +38,8 @@ def attack_regression(
     Parameters
     ----------
     by_counts : callable
-        Reconstructs the same trees from counts of classes, where targets do not name the rows.
+        Reconstructs the same trees from counts of classes, where targets do not name the rows; for
+        bagged forests with the draws as second argument.
     """
     if not known.nothing:
         raise UnsupportedModelError("regression with side knowledge is not assessed")
@@ -51,7 +53,8 @@ def attack_regression(
     bagged = isinstance(model, Forest) and model.bagging.kind != "none"
     found = attack_targets(
         model, schema, draws, started=started, deadline=deadline, progress=progress,
-        least_named=0.0 if bagged else _LEAST_NAMED,
+        least_named=0.0 if bagged else _LEAST_NAMED, seed=seed,
+        by_classes=lambda forest: by_counts(forest, multiplicities),
     )  # fmt: skip
     if found is not None:
         return found

@@ -15,7 +15,8 @@ from glassleak.errors import UnsupportedModelError
 from glassleak.models import Exact, Forest, Missing, Model, Tree
 from glassleak.reconstruction._result import Reconstruction
 
-EVERYBODY = "any"
+# The search over rows tells classes apart, so there must be two; nobody is in the second.
+_CLASSES = ("any", "none")
 _UNKNOWN = "the model publishes numbers of rows and not of which class: labels are not known"
 
 
@@ -51,9 +52,11 @@ def rows_as_counts(model: Tree | Forest) -> Tree | Forest:
 
 
 def _one_class(tree: Tree) -> Tree:
-    assert tree.people is not None
+    people = tree.people
+    assert people is not None
+    counts = np.column_stack([people, np.zeros_like(people)])
     return replace(
-        tree, classes=(EVERYBODY,), counts=Exact(tree.people[:, None]), rows=None,
+        tree, classes=_CLASSES, counts=Exact(counts), rows=None,
         distinct_rows=None, shares=None, targets=None, spread=None,
     )  # fmt: skip
 

@@ -40,7 +40,9 @@ def with_targets(
     """
     if not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InconsistentModelError("a node's value is not a finite number", f"{place}.values[{at}]")
+        raise InconsistentModelError(
+            "a node's value is not a finite number", f"{place}.values[{at}]"
+        )
     distinct = nodes["n_node_samples"].astype(np.int64)
     if not distinct.any():
         # What `glassleak.sanitise` leaves: leaves still predict, and nobody knows for how many.

@@ -15,7 +15,7 @@ from glassleak.models import Forest, Tree
 from glassleak.reconstruction._result import Certificate, Reconstruction, Status
 from glassleak.reconstruction.regression._facts import Facts, FloatArray
 from glassleak.reconstruction.regression._people import People
-from glassleak.reconstruction.regression._place import Places
+from glassleak.reconstruction.regression._place import UNKNOWN, Places
 from glassleak.reconstruction.regression._rest import fits_leaf, held_by
 from glassleak.reconstruction.regression._values import SAME, Shares
 from glassleak.reconstruction.values import Values, recover_values
@@ -54,7 +54,7 @@ def answer(
     values = in_boxes if found is None else _inside(facts, places, in_boxes, found)
     target = np.where(people.value >= 0, shares.values[people.value], np.nan)
     replayed = replay(model, facts, places, values, target)
-    certain = places.certain & (people.value >= 0) & _placed(facts, places)
+    certain = places.certain & (people.value >= 0) & _placed(places)
     proved = bool(whole.all() and certain.all())
     profiles = _profiles(model, facts, found if proved else None, possible)
     right = replayed.wrong_leaves == 0 and replayed.wrong_means == 0
@@ -86,9 +86,9 @@ def answer(
     )  # fmt: skip
 
 
-def _placed(facts: Facts, places: Places) -> BoolArray:
+def _placed(places: Places) -> BoolArray:
     """Rows with a place in every tree that drew them."""
-    return np.asarray((places.leaf != -1).all(axis=0) & (places.leaf >= 0).any(axis=0))
+    return np.asarray((places.leaf != UNKNOWN).all(axis=0) & (places.leaf >= 0).any(axis=0))
 
 
 def _from_boxes(facts: Facts, places: Places) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +100,7 @@ def _from_boxes(facts: Facts, places: Places) -> tuple[FloatArray, FloatArray]:
             at = int(block.columns[0])
             low, high = places.low[:, at], places.high[:, at]
             values[:, at] = facts.levels[at][(low + high) // 2]
-            possible[:, b] = _levels_between(block, facts.levels[at], low, high)
+            possible[:, b] = _levels_between(block, low, high)
             continue
         fits = np.ones((len(values), len(block)), dtype=bool)
         for j, at in enumerate(block.columns.tolist()):
@@ -114,7 +114,7 @@ def _from_boxes(facts: Facts, places: Places) -> tuple[FloatArray, FloatArray]:
     return values, possible
 
 
-def _levels_between(block: Block, levels: FloatArray, low: Any, high: Any) -> FloatArray:
+def _levels_between(block: Block, low: Any, high: Any) -> FloatArray:
     if block.sizes is None:
         return np.full(len(low), np.inf)
     order = np.argsort(block.values[:, 0], kind="stable")

@@ -29,9 +29,7 @@ def complete(facts: Facts, places: Places, group: Alike, deadline: float) -> boo
     if max(len(own) for own in options.values()) > _MOST_OPTIONS:
         return False
     model = cp_model.CpModel()
-    take = {
-        (row, leaf): model.new_bool_var("") for row, own in options.items() for _, leaf in own
-    }
+    take = {(row, leaf): model.new_bool_var("") for row, own in options.items() for _, leaf in own}
     for tree, seats in group.seats.items():
         for leaf, (number, draws) in seats.items():
             rows = [row for row in options if (row, leaf) in take]

@@ -14,7 +14,7 @@ from glassleak.reconstruction._result import Reconstruction
 
 _MEANS = ("squared_error", "mse", "friedman_mse", "poisson")
 _NOT_TOLD = (
-    "leaves hold several rows: targets were estimated from their means and are not those of rows"
+    "most leaves hold several rows: targets were estimated from means, but for rows alone in a leaf"
 )
 
 
@@ -43,6 +43,14 @@ def with_estimates(model: Tree | Forest, found: Reconstruction) -> Reconstructio
         assert trees[0].targets is not None
         solution = lsqr(sparse.vstack(blocks), np.concatenate(wanted), iter_lim=500)[0]
         labels = solution + trees[0].targets[0]
+    told = np.zeros(n_rows, dtype=bool)
+    for tree in trees:
+        assert tree.targets is not None
+        assert tree.distinct_rows is not None
+        leaf = tree.apply(values)
+        alone = tree.distinct_rows[leaf] == 1
+        labels[alone] = tree.targets[leaf[alone]]
+        told |= alone
     certificate = found.certificate
     return replace(
         found, labels=labels,
@@ -50,5 +58,5 @@ def with_estimates(model: Tree | Forest, found: Reconstruction) -> Reconstructio
             certificate, bounds=certificate.bounds.assign(**{"class": None}),
             statements=(*certificate.statements, _NOT_TOLD),
         ),
-        details=found.details | {"share_of_targets": 0.0, "targets": _NOT_TOLD},
+        details=found.details | {"share_of_targets": float(told.mean()) if n_rows else 0.0, "targets": _NOT_TOLD},
     )  # fmt: skip

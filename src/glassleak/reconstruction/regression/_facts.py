@@ -93,9 +93,7 @@ class Facts:
         return np.arange(self.first[tree], self.first[tree + 1])
 
 
-def facts_of(
-    model: Tree | Forest, schema: Schema, draws: npt.NDArray[np.int32] | None
-) -> Facts:
+def facts_of(model: Tree | Forest, schema: Schema, draws: npt.NDArray[np.int32] | None) -> Facts:
     """The facts of a regression model.
 
     Raises

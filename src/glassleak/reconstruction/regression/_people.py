@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,9 @@ from glassleak.errors import InconsistentModelError
 from glassleak.reconstruction.regression._facts import Facts, IntArray
 from glassleak.reconstruction.regression._values import Shares
 from glassleak.reconstruction.regression._who import complete_trees, per_tree, who_is_who
+
+# Of the time, for finding out which rows have which target.
+_NAMING_SHARE = 0.4
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class People:
         Why rows are not located, or targets missing.
     drawn_rows : int
         Rows that some tree drew.
+    growing : bool
+        More rows may share a target than are listed: rows never drawn together.
     """
 
     value: IntArray
@@ -35,9 +41,10 @@ class People:
     complete: bool
     reason: str
     drawn_rows: int
+    growing: bool = False
 
 
-def people_of(facts: Facts, shares: Shares, deadline: float) -> People:
+def people_of(facts: Facts, shares: Shares, deadline: float, seed: int = 0) -> People:
     """Name every row.
 
     Raises
@@ -65,28 +72,18 @@ def people_of(facts: Facts, shares: Shares, deadline: float) -> People:
         )
     reason = "which rows each tree drew is not known" if facts.bagged else ""
     if facts.draws is not None:
-        who = who_is_who(facts, shares, whole, None if total < drawn_rows else size, deadline)
+        now = time.monotonic()
+        who = who_is_who(
+            facts, shares, whole, None if total < drawn_rows else size,
+            now + _NAMING_SHARE * (deadline - now), seed,
+        )  # fmt: skip
         if who is not None:
             return People(who.value, True, who.proved, "", drawn_rows)
         reason = "rows with equal targets could not be told apart by the draws"
+    growing = False
     if total < facts.n_rows:
         reason = f"the targets of {facts.n_rows - total:,} rows are not told"
-        if facts.bagged and whole.all():
-            size = _likely_sizes(distinct, facts.n_rows)
-            reason = "how many rows share a target was estimated"
+        growing = facts.bagged and bool(whole.all())
     value = np.full(facts.n_rows, -1, dtype=np.int64)
     value[: int(size.sum())] = np.repeat(np.arange(len(size)), size)
-    return People(value, False, total == facts.n_rows, reason, drawn_rows)
-
-
-def _likely_sizes(distinct: IntArray, n_rows: int) -> IntArray:
-    """Rows per target where not all of them were ever drawn together.
-
-    On average a tree draws the same share of every target's rows.
-    """
-    least = distinct.max(axis=0)
-    likely = distinct.mean(axis=0) * n_rows / max(float(distinct.sum(axis=1).mean()), 1.0)
-    size = least.copy()
-    for _ in range(n_rows - int(least.sum())):
-        size[np.argmax((likely - size) / np.sqrt(likely))] += 1
-    return size
+    return People(value, False, total == facts.n_rows, reason, drawn_rows, growing)

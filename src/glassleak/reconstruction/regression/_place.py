@@ -8,7 +8,7 @@ finds holds for every table with these leaves; rows that nothing tells apart are
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -71,11 +71,11 @@ def place_named(facts: Facts, shares: Shares, people: People) -> Places:
     size = np.bincount(people.value[named], minlength=len(shares.values))
     row_of = np.full(len(shares.values), -1, dtype=np.int64)
     row_of[people.value[named]] = np.flatnonzero(named)
-    if facts.bagged and facts.draws is None:
+    if facts.bagged and facts.draws is None and not people.growing:
         whole = complete_trees(facts, shares)
         single = named & (size[np.maximum(people.value, 0)] == 1)
         leaf[np.ix_(whole, single)] = ABSENT
-    own = np.flatnonzero(size[shares.value] == 1)
+    own = np.flatnonzero(size[shares.value] == (-1 if people.growing else 1))
     rows, leaves = row_of[shares.value[own]], shares.leaf[own]
     leaf[facts.tree[leaves], rows] = leaves
     np.maximum.at(places.low, rows, facts.low[leaves])
@@ -100,30 +100,35 @@ class Alike:
         Not yet taken.
     whole : (trees,) bool array
         Trees that tell all their leaves.
+    spare : list of int, optional
+        Rows without a target: where fewer rows reach a leaf than it holds, there are more rows with
+        the target than were ever drawn together, and they are taken from here.
     """
 
     rows: list[int]
     seats: dict[int, dict[int, list[int]]]
     whole: npt.NDArray[np.bool_]
+    spare: list[int] = field(default_factory=list)
 
 
 def groups_alike(facts: Facts, shares: Shares, people: People) -> list[Alike]:
     """Targets that several rows have."""
     whole = complete_trees(facts, shares)
     named = people.value >= 0
+    spare = np.flatnonzero(~named).tolist() if people.growing else []
     size = np.bincount(people.value[named], minlength=len(shares.values))
     order = np.argsort(shares.value, kind="stable")
     ends = np.searchsorted(shares.value[order], np.arange(len(shares.values) + 1))
     tree = facts.tree
     found = []
-    for g in np.flatnonzero(size > 1).tolist():
+    for g in np.flatnonzero(size > (0 if people.growing else 1)).tolist():
         seats: dict[int, dict[int, list[int]]] = {}
         for k in order[ends[g] : ends[g + 1]].tolist():
             at = seats.setdefault(int(tree[shares.leaf[k]]), {})
             taken = at.setdefault(int(shares.leaf[k]), [0, 0])
             taken[0] += int(shares.distinct[k])
             taken[1] += int(shares.drawn[k])
-        found.append(Alike(np.flatnonzero(people.value == g).tolist(), seats, whole))
+        found.append(Alike(np.flatnonzero(people.value == g).tolist(), seats, whole, spare))
     return found
 
 
@@ -195,6 +200,10 @@ def _deduce(facts: Facts, places: Places, group: Alike, tree: int) -> bool:
     seats = np.array([group.seats[tree][leaf][0] for leaf in leaves])
     number = fits.sum(axis=0)
     if (number < seats).any():
+        lacking = int((seats - number).max())
+        if len(group.spare) >= lacking:
+            group.rows += [group.spare.pop() for _ in range(lacking)]
+            return _deduce(facts, places, group, tree)
         if not places.certain[group.rows].all():
             return False
         raise InconsistentModelError(

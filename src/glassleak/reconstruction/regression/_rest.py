@@ -47,9 +47,7 @@ def place_rest(
 def held_by(facts: Facts, places: Places, tree: int) -> IntArray:
     """Rows placed in each leaf of a tree."""
     here = places.leaf[tree]
-    return np.bincount(
-        here[here >= 0] - facts.first[tree], minlength=len(facts.leaves_of(tree))
-    )
+    return np.bincount(here[here >= 0] - facts.first[tree], minlength=len(facts.leaves_of(tree)))
 
 
 def _fit(facts: Facts, shares: Shares, places: Places, target: FloatArray, tree: int) -> bool:

@@ -76,10 +76,9 @@ def shares_of(facts: Facts) -> Shares:
         value.append(_nearest(values, np.array([pair.one, pair.other])))
         distinct.append(np.array([1, 1]))
         drawn.append(np.array([pair.draws, int(facts.drawn[pair.leaf]) - pair.draws]))
-    return Shares(
-        values, exact, *(np.concatenate(part).astype(np.int64)
-                         for part in (leaf, value, distinct, drawn)), told, decimals,
-    )  # fmt: skip
+    parts = (np.concatenate(part).astype(np.int64) for part in (leaf, value, distinct, drawn))
+    leaf_, value_, distinct_, drawn_ = parts
+    return Shares(values, exact, leaf_, value_, distinct_, drawn_, told, decimals)
 
 
 def _clusters(facts: Facts, leaves: IntArray) -> FloatArray:
@@ -93,7 +92,7 @@ def _clusters(facts: Facts, leaves: IntArray) -> FloatArray:
     # Twice a number, halved, is the number; three times, divided by three, may not be.
     power = (facts.drawn[order] & (facts.drawn[order] - 1)) == 0
     clean = (facts.distinct[order] == 1) & power
-    best = means[new].copy()
+    best: FloatArray = means[new].copy()
     best[number[clean][::-1]] = means[clean][::-1]
     return best
 
@@ -148,11 +147,11 @@ def _with_pairs(
     if not estimates:
         return values, exact, None
     groups: list[list[tuple[float, float]]] = []
-    for target, error in estimates:
-        if groups and target - groups[-1][-1][0] <= error + groups[-1][-1][1]:
-            groups[-1].append((target, error))
+    for estimate in estimates:
+        if groups and estimate[0] - groups[-1][-1][0] <= estimate[1] + groups[-1][-1][1]:
+            groups[-1].append(estimate)
         else:
-            groups.append([(target, error)])
+            groups.append([estimate])
     best = [min(group, key=lambda item: item[1]) for group in groups]
     fresh = np.array([target for target, _ in best])
     error = np.array([error for _, error in best])

@@ -8,7 +8,6 @@ by comparing draws, and the rest by elimination.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +15,11 @@ import numpy.typing as npt
 
 from glassleak.reconstruction.regression._facts import Facts, FloatArray, IntArray
 from glassleak.reconstruction.regression._values import Shares
+from glassleak.reconstruction.regression._who_search import search_choice
 
 BoolArray = npt.NDArray[np.bool_]
 # Comparisons of rows with targets, over all trees.
 _MOST_COMPARED = 2_000_000_000
-_MOST_CHOICES = 200_000
 _MOST_SOLVED = 3_000
 _NEVER_DRAWN = -2
 
@@ -42,15 +41,25 @@ class _Left:
     value : (rows,) int array
         Found so far; -1 if not.
     draws, rows : (trees, targets) int arrays
-        Draws and distinct rows in the leaves of each target.
-    seats : (targets,) int array, optional
-        Rows per target, where that is known.
+        Draws and distinct rows in the leaves of each target, in trees that tell all their leaves.
+    other, told : (trees, rows or targets) int arrays
+        Draws of rows, and of targets, in trees that tell some leaves only.
+    seats, size : (targets,) int array, optional
+        Rows per target, where that is known: without a row so far, and in all.
     """
 
     value: IntArray
     draws: IntArray
     rows: IntArray
+    other: npt.NDArray[np.int32]
+    told: IntArray
     seats: IntArray | None
+    size: IntArray
+
+    @property
+    def groups(self) -> IntArray:
+        """Targets that are not used up."""
+        return np.flatnonzero(self.rows.any(axis=0) if self.seats is None else self.seats > 0)
 
     def take(self, found: IntArray, drawn: npt.NDArray[np.int32]) -> None:
         """Subtract rows whose target was found."""
@@ -80,14 +89,19 @@ def per_tree(facts: Facts, shares: Shares, number: IntArray) -> IntArray:
 
 
 def who_is_who(
-    facts: Facts, shares: Shares, whole: BoolArray, seats: IntArray | None, deadline: float
+    facts: Facts,
+    shares: Shares,
+    whole: BoolArray,
+    seats: IntArray | None,
+    deadline: float,
+    seed: int = 0,
 ) -> Who | None:
     """The target of every row, or ``None`` if that was not found.
 
     Parameters
     ----------
     whole : (trees,) bool array
-        Trees that tell all their leaves; the others are not used.
+        Trees that tell all their leaves.
     seats : (targets,) int array, optional
         Rows per target, where that is known.
     """
@@ -95,9 +109,11 @@ def who_is_who(
     drawn = facts.draws[whole]
     value = np.full(facts.n_rows, -1, dtype=np.int64)
     value[~(facts.draws > 0).any(axis=0)] = _NEVER_DRAWN
+    of_targets = per_tree(facts, shares, shares.drawn)
     left = _Left(
-        value, per_tree(facts, shares, shares.drawn)[whole],
-        per_tree(facts, shares, shares.distinct)[whole], None if seats is None else seats.copy(),
+        value, of_targets[whole], per_tree(facts, shares, shares.distinct)[whole],
+        facts.draws[~whole], of_targets[~whole], None if seats is None else seats.copy(),
+        np.zeros(0, np.int64) if seats is None else seats,
     )  # fmt: skip
     proved = _solve(left, drawn)
     if not proved:
@@ -108,7 +124,7 @@ def who_is_who(
             proved &= _eliminate(left, drawn)
             if (value == -1).any():
                 proved = False
-                if not _choose(left, drawn, deadline):
+                if not _search(left, drawn, deadline, seed):
                     return None
     if (left.draws != 0).any() or (left.rows != 0).any():
         return None
@@ -118,17 +134,17 @@ def who_is_who(
 def _solve(left: _Left, drawn: npt.NDArray[np.int32]) -> bool:
     """All rows at once, where there are as many equations as rows."""
     rows = np.flatnonzero(left.value == -1)
-    if not 0 < len(rows) <= min(2 * len(drawn), _MOST_SOLVED):
+    if len(left.other) or not 0 < len(rows) <= min(2 * len(drawn), _MOST_SOLVED):
         return False
     own = drawn[:, rows].astype(np.float64)
     matrix = np.vstack([own, own > 0])
-    groups = np.flatnonzero(left.rows.any(axis=0))
+    groups = left.groups
     wanted = np.vstack([left.draws[:, groups], left.rows[:, groups]]).astype(np.float64)
     try:
         share, _, rank, _ = np.linalg.lstsq(matrix, wanted, rcond=1e-9)
     except np.linalg.LinAlgError:
         return False
-    if rank < len(rows) or not _is_choice(share):
+    if rank < len(rows) or not _is_choice(share.astype(np.float64)):
         return False
     left.value[rows] = groups[np.argmax(share, axis=1)]
     left.take(rows, drawn)
@@ -147,6 +163,8 @@ def _is_choice(share: FloatArray) -> bool:
 
 def _compare(left: _Left, drawn: npt.NDArray[np.int32], seats: IntArray | None) -> None:
     """Targets of one row have the draws of that row."""
+    if len(left.other):
+        return
     free = np.flatnonzero(left.value == -1)
     rows: dict[bytes, int] = {}
     twice: set[bytes] = set()
@@ -175,6 +193,14 @@ def _fits(left: _Left, drawn: npt.NDArray[np.int32], rows: IntArray, groups: Int
         if left.seats is not None:
             # The last one accounts for all that is left.
             fits &= (left.seats[groups] != 1) | (own == left.draws[t, groups])
+    if left.seats is None:
+        return fits
+    single = (left.seats[groups] == 1) & (left.size[groups] == 1)
+    for t in range(len(left.other)):
+        # Where the leaf of a target is told, its draws are those of its row.
+        there = left.told[t, groups]
+        own = left.other[t, rows][:, None]
+        fits &= ~single | (there == 0) | (own == there)
     return fits
 
 
@@ -182,8 +208,8 @@ def _eliminate(left: _Left, drawn: npt.NDArray[np.int32]) -> bool:
     """Choices without alternative, until there are none; whether all is well."""
     while (left.value == -1).any():
         rows = np.flatnonzero(left.value == -1)
-        groups = np.flatnonzero(left.rows.any(axis=0))
-        if len(rows) * len(groups) * len(drawn) > _MOST_COMPARED:
+        groups = left.groups
+        if len(rows) * len(groups) * (len(drawn) + len(left.other)) > _MOST_COMPARED:
             return True
         fits = _fits(left, drawn, rows, groups)
         forced = fits & (fits.sum(axis=1) == 1)[:, None]
@@ -200,34 +226,16 @@ def _eliminate(left: _Left, drawn: npt.NDArray[np.int32]) -> bool:
     return True
 
 
-def _choose(left: _Left, drawn: npt.NDArray[np.int32], deadline: float) -> bool:
-    """A choice that meets all equations, from CP-SAT; whether one was found in time."""
-    from ortools.sat.python import cp_model
-
-    rows = np.flatnonzero(left.value == -1)
-    groups = np.flatnonzero(left.rows.any(axis=0))
-    if not left.possible or len(rows) * len(groups) * len(drawn) > _MOST_COMPARED:
+def _search(left: _Left, drawn: npt.NDArray[np.int32], deadline: float, seed: int) -> bool:
+    """A choice that meets all equations; whether one was found in time."""
+    rows, groups = np.flatnonzero(left.value == -1), left.groups
+    if not left.possible or not len(drawn) or not len(groups):
         return False
-    fits = _fits(left, drawn, rows, groups)
-    if int(fits.sum()) > _MOST_CHOICES or not fits.any(axis=1).all():
+    own = drawn[:, rows].astype(np.float64)
+    wanted = np.vstack([left.draws[:, groups], left.rows[:, groups]]).astype(np.float64)
+    choice = search_choice(np.vstack([own, own > 0]), wanted, deadline, seed)
+    if choice is None:
         return False
-    model = cp_model.CpModel()
-    take = {(i, g): model.new_bool_var("") for i, g in zip(*np.nonzero(fits), strict=True)}
-    for i in range(len(rows)):
-        model.add_exactly_one(take[i, g] for g in np.flatnonzero(fits[i]))
-    for g, group in enumerate(groups.tolist()):
-        own = np.flatnonzero(fits[:, g])
-        for t in range(len(drawn)):
-            terms = [(int(drawn[t, rows[i]]), take[i, g]) for i in own if drawn[t, rows[i]]]
-            model.add(sum(m * x for m, x in terms) == int(left.draws[t, group]))
-            model.add(sum(x for _, x in terms) == int(left.rows[t, group]))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 2
-    solver.parameters.max_time_in_seconds = max(0.1, 0.4 * (deadline - time.monotonic()))
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return False
-    for (i, g), variable in take.items():
-        if solver.value(variable):
-            left.value[rows[i]] = groups[g]
+    left.value[rows] = groups[choice]
     left.take(rows, drawn)
     return True
