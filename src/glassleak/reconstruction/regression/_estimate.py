@@ -58,5 +58,6 @@ def with_estimates(model: Tree | Forest, found: Reconstruction) -> Reconstructio
             certificate, bounds=certificate.bounds.assign(**{"class": None}),
             statements=(*certificate.statements, _NOT_TOLD),
         ),
-        details=found.details | {"share_of_targets": float(told.mean()) if n_rows else 0.0, "targets": _NOT_TOLD},
+        details=found.details
+        | {"share_of_targets": float(told.mean()) if n_rows else 0.0, "targets": _NOT_TOLD},
     )  # fmt: skip
