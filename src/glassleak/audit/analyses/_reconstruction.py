@@ -65,22 +65,26 @@ def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
     # A certain combination shared by enough people is a table cell like any other.
     few = (bounds["minimum"] > 0) & (bounds["minimum"] < policy.min_people)
     exposed = int(bounds.loc[few & (bounds["profiles"] == 1), "minimum"].sum())
-    return {
-        "rows": len(found.table),
-        "status": found.status,
-        "certain_rows": certificate.certain_rows,
-        "certain_rows_in_small_groups": exposed,
-        "decided_for_every_row": certificate.complete,
-        "certain_up_to_indistinguishable_values": certificate.certain_in_part,
-        "expected_rows_right_in_small_groups": round(
-            float(found.confidence[found.alike < policy.min_people].sum()), 1
-        ),
-        "threshold": policy.min_people,
-        "proof": certificate.proof,
-        "statements": list(certificate.statements),
-        "cells": found.details.get("cells"),
-        "seconds": round(found.seconds, 3),
-    } | _draws(found) | _targets(found)
+    return (
+        {
+            "rows": len(found.table),
+            "status": found.status,
+            "certain_rows": certificate.certain_rows,
+            "certain_rows_in_small_groups": exposed,
+            "decided_for_every_row": certificate.complete,
+            "certain_up_to_indistinguishable_values": certificate.certain_in_part,
+            "expected_rows_right_in_small_groups": round(
+                float(found.confidence[found.alike < policy.min_people].sum()), 1
+            ),
+            "threshold": policy.min_people,
+            "proof": certificate.proof,
+            "statements": list(certificate.statements),
+            "cells": found.details.get("cells"),
+            "seconds": round(found.seconds, 3),
+        }
+        | _draws(found)
+        | _targets(found)
+    )
 
 
 def _draws(found: Reconstruction) -> dict[str, Any]:
@@ -159,7 +163,9 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
     if told and effect != "fix":
         # Whoever knows some columns of a person finds the leaf, and reads off the target.
         effect = "fix"
-        detail += f" The target of each of {told:,} rows can be read off a leaf that holds it alone."
+        detail += (
+            f" The target of each of {told:,} rows can be read off a leaf that holds it alone."
+        )
     linked = evidence.get("certain_rows_alone_with_their_quasi_identifiers", 0)
     if linked:
         detail += (

@@ -54,12 +54,13 @@ def answer(
     values = in_boxes if found is None else _inside(facts, places, in_boxes, found)
     target = np.where(people.value >= 0, shares.values[people.value], np.nan)
     replayed = replay(model, facts, places, values, target)
-    certain = places.certain & (people.value >= 0) & _placed(places)
+    known = shares.exact[people.value] & (people.value >= 0)
+    certain = places.certain & known & _placed(places)
     proved = bool(whole.all() and certain.all())
     profiles = _profiles(model, facts, found if proved else None, possible)
     right = replayed.wrong_leaves == 0 and replayed.wrong_means == 0
-    known = shares.exact[people.value] & (people.value >= 0)
-    status: Status = "consistent" if right and whole.all() else "partial"
+    named = bool((people.value >= 0).all())
+    status: Status = "consistent" if right and named and whole.all() else "partial"
     if status == "consistent" and proved and known.all() and (profiles == 1).all():
         status = "unique"
     numeric = None if found is None else found.exact.to_numpy()
@@ -265,7 +266,7 @@ def _certificate(
         "sent through the model, the table reproduces every published number of rows and every mean"
         if status != "partial"
         else f"sent through the model, {details['wrong_leaves']:,} leaves get another number of "
-        f"rows and {details['wrong_means']:,} another mean: some rows could not be placed"
+        f"rows and {details['wrong_means']:,} another mean; not all rows could be placed"
     )
     if status == "unique":
         lines.append(f"it is the only table that does ({proof})")

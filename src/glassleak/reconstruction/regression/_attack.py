@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glassleak.errors import BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError
+from glassleak.errors import (
+    BudgetExhaustedError,
+    InconsistentModelError,
+    ModelTooLargeError,
+    UnsupportedModelError,
+)
 from glassleak.models import Forest, Tree
 from glassleak.reconstruction._result import Reconstruction
 from glassleak.reconstruction._survey import Progress
@@ -18,7 +23,7 @@ from glassleak.reconstruction.regression._answer import answer
 from glassleak.reconstruction.regression._classes import as_classes
 from glassleak.reconstruction.regression._complete import complete
 from glassleak.reconstruction.regression._facts import Facts, facts_of
-from glassleak.reconstruction.regression._people import people_of
+from glassleak.reconstruction.regression._people import anonymous, people_of
 from glassleak.reconstruction.regression._place import (
     MOST_ALIKE,
     groups_alike,
@@ -70,26 +75,28 @@ def attack_targets(
         raise UnsupportedModelError("every leaf holds several rows, and none tells a target")
     tell("naming the rows", 0.1)
     people = people_of(facts, shares, deadline, seed)
-    if (
-        people.growing
-        and isinstance(model, Forest)
-        and by_classes is not None
-        and len(shares.values) <= _MOST_CLASSES
-    ):
+    few = len(shares.values) <= _MOST_CLASSES and bool(shares.told.all())
+    if people.growing and few and isinstance(model, Forest) and by_classes is not None:
         found = _with_classes(model, facts, shares, by_classes)
         if found is not None:
             return found
     if float((people.value >= 0).mean()) < least_named:
         return None
-    if not people.located:
-        facts = replace(facts, draws=None)
     details: dict[str, Any] = {
         "different_targets": len(shares.values),
         "leaves_that_tell": int(shares.told.sum()),
         "leaves": facts.n_leaves,
     }
     tell("placing the rows", 0.3)
-    places = place_named(facts, shares, people)
+    try:
+        facts = facts if people.located else replace(facts, draws=None)
+        places = place_named(facts, shares, people)
+    except InconsistentModelError:
+        if people.complete:
+            raise
+        # An assignment of targets that fits all draws need not be the right one.
+        facts, people = replace(facts, draws=None), anonymous(facts, shares)
+        places = place_named(facts, shares, people)
     groups = groups_alike(facts, shares, people)
     skipped, value = 0, people.value.copy()
     for i, group in enumerate(groups):

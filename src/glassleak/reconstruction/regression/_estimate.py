@@ -53,7 +53,7 @@ def with_estimates(model: Tree | Forest, found: Reconstruction) -> Reconstructio
         told |= alone
     certificate = found.certificate
     return replace(
-        found, labels=labels,
+        found, labels=labels, status="consistent" if found.status == "unique" else found.status,
         certificate=replace(
             certificate, bounds=certificate.bounds.assign(**{"class": None}),
             statements=(*certificate.statements, _NOT_TOLD),

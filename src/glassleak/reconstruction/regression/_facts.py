@@ -44,6 +44,8 @@ class Facts:
         Rows carry weights of their own: draws are not told, and means say nothing.
     mean, spread, slack : (leaves,) float arrays
         Of the targets; how far rounding may move the spread.
+    scale : float
+        How far targets are apart: the standard deviation of all of them, or the like.
     means, variances : bool
         Whether `mean` is the mean (and not the median) and `spread` the variance.
     low, high : (leaves, columns) int arrays
@@ -65,6 +67,7 @@ class Facts:
     mean: FloatArray
     spread: FloatArray
     slack: FloatArray
+    scale: float
     means: bool
     variances: bool
     low: npt.NDArray[np.int32]
@@ -141,9 +144,13 @@ def facts_of(model: Tree | Forest, schema: Schema, draws: npt.NDArray[np.int32] 
     node, distinct, drawn, mean, spread, slack, low, high = (
         np.concatenate(part) for part in zip(*parts, strict=True)
     )
+    # Without bagging all roots say the same.
+    roots = np.array([tree.spread[0] for tree in trees if tree.spread is not None])
+    scale = float(np.abs(roots).max())
+    scale = float(np.sqrt(scale)) if criterion in _VARIANCE else scale
     first = np.cumsum([0, *(len(part[0]) for part in parts)])
     return Facts(
-        first, node.astype(np.int64), distinct, drawn, weighted, mean, spread, slack,
+        first, node.astype(np.int64), distinct, drawn, weighted, mean, spread, slack, scale,
         criterion in _MEANS and not weighted, criterion in _VARIANCE and not weighted,
         low, high, levels, _edges(levels, model), space, int(model.n_rows), bagged, draws,
     )  # fmt: skip

@@ -30,8 +30,6 @@ class People:
         It is proved how many rows have each target.
     reason : str
         Why rows are not located, or targets missing.
-    drawn_rows : int
-        Rows that some tree drew.
     growing : bool
         More rows may share a target than are listed: rows never drawn together.
     """
@@ -40,7 +38,6 @@ class People:
     located: bool
     complete: bool
     reason: str
-    drawn_rows: int
     growing: bool = False
 
 
@@ -61,16 +58,16 @@ def people_of(facts: Facts, shares: Shares, deadline: float, seed: int = 0) -> P
             "trees without bagging differ in how many rows have some target",
             f"tree {np.flatnonzero(whole)[tree]}",
         )
+    sound = per_tree(facts, shares, shares.distinct * shares.sound).max(axis=0, initial=0)
     drawn_rows = facts.n_rows
     if facts.draws is not None:
         drawn_rows = int((facts.draws > 0).any(axis=0).sum())
-    total = int(size.sum())
+    total = int(sound.sum())
     if total > drawn_rows:
         raise InconsistentModelError(
             f"leaves publish at least {total:,} rows with different names, "
             f"the model was trained on {drawn_rows:,}"
         )
-    reason = "which rows each tree drew is not known" if facts.bagged else ""
     if facts.draws is not None:
         now = time.monotonic()
         who = who_is_who(
@@ -78,12 +75,22 @@ def people_of(facts: Facts, shares: Shares, deadline: float, seed: int = 0) -> P
             now + _NAMING_SHARE * (deadline - now), seed,
         )  # fmt: skip
         if who is not None:
-            return People(who.value, True, who.proved, "", drawn_rows)
-        reason = "rows with equal targets could not be told apart by the draws"
-    growing = False
-    if total < facts.n_rows:
-        reason = f"the targets of {facts.n_rows - total:,} rows are not told"
-        growing = facts.bagged and bool(whole.all())
+            proved = who.proved and total == drawn_rows
+            return People(who.value, True, proved, "")
+    return anonymous(facts, shares)
+
+
+def anonymous(facts: Facts, shares: Shares) -> People:
+    """Rows in no order, as many of each target as some tree shows."""
+    size = per_tree(facts, shares, shares.distinct).max(axis=0, initial=0)
+    sound = per_tree(facts, shares, shares.distinct * shares.sound).max(axis=0, initial=0)
+    complete = int(sound.sum()) == facts.n_rows
+    if size.sum() > facts.n_rows:
+        size = sound  # what was tried out was wrong somewhere
+    total = int(size.sum())
     value = np.full(facts.n_rows, -1, dtype=np.int64)
-    value[: int(size.sum())] = np.repeat(np.arange(len(size)), size)
-    return People(value, False, total == facts.n_rows, reason, drawn_rows, growing)
+    value[:total] = np.repeat(np.arange(len(size)), size)
+    reason = "which row is which is not told" if facts.bagged else ""
+    if total < facts.n_rows:
+        reason = f"the targets of {facts.n_rows - total:,} rows are not told by any one tree"
+    return People(value, False, complete, reason, not complete)

@@ -17,6 +17,9 @@ from glassleak.reconstruction.regression._facts import Facts, FloatArray, IntArr
 # Targets that differ by less than this share of themselves are taken to be the same number: the
 # mean of m equal numbers may differ from them in the last digits.
 SAME = 64 * float(np.finfo(np.float64).eps)
+# Several rows whose variance is 0 but for rounding are taken to have equal targets if rounding could
+# hide differences of no more than this share of the standard deviation of all targets.
+_HIDDEN = 1e-4
 NINE_DIGITS = 1e-9
 # Draws of a leaf of two rows: how they are shared is tried out.
 _MOST_DRAWS = 12
@@ -36,6 +39,9 @@ class Shares:
         of pairs may not be.
     leaf, value, distinct, drawn : (shares,) int arrays
         So many distinct rows (and draws) of a leaf have this target.
+    sound : (shares,) bool array
+        Follows from the leaf alone.  In leaves of two rows that were drawn more than twice it is
+        tried out who was drawn how often, which is sound if all targets are known.
     told : (leaves,) bool array
         Leaves all of whose rows are told.
     decimals : int or None
@@ -48,6 +54,7 @@ class Shares:
     value: IntArray
     distinct: IntArray
     drawn: IntArray
+    sound: npt.NDArray[np.bool_]
     told: npt.NDArray[np.bool_]
     decimals: int | None = None
 
@@ -56,10 +63,10 @@ def shares_of(facts: Facts) -> Shares:
     """Read off every target that leaves publish."""
     held = facts.distinct > 0
     alone = held & (facts.distinct == 1)
-    equal = held & (np.abs(facts.spread) <= facts.slack) & ~alone
-    values = _clusters(facts, np.flatnonzero(alone | equal))
-    # Rounding hides small differences: known targets that close together are not told apart.
+    # Rounding hides small differences: no leaf tells targets apart that are this close.
     reach = np.sqrt(np.maximum(facts.slack * facts.drawn, 0.0)) + SAME * np.abs(facts.mean)
+    equal = held & (np.abs(facts.spread) <= facts.slack) & (reach <= _HIDDEN * facts.scale) & ~alone
+    values = _clusters(facts, np.flatnonzero(alone | equal))
     near = np.searchsorted(values, facts.mean + reach, side="right") - np.searchsorted(
         values, facts.mean - reach, side="left"
     )
@@ -70,15 +77,19 @@ def shares_of(facts: Facts) -> Shares:
     told = ~held | pure
     leaf, value = [np.flatnonzero(pure)], [_nearest(values, facts.mean[pure])]
     distinct, drawn = [facts.distinct[pure]], [facts.drawn[pure]]
+    sound = [np.ones(int(pure.sum()), dtype=bool)]
     for pair in _told_pairs(values, pairs):
         told[pair.leaf] = True
         leaf.append(np.array([pair.leaf, pair.leaf]))
         value.append(_nearest(values, np.array([pair.one, pair.other])))
         distinct.append(np.array([1, 1]))
+        sound.append(np.full(2, bool(facts.drawn[pair.leaf] == 2)))
         drawn.append(np.array([pair.draws, int(facts.drawn[pair.leaf]) - pair.draws]))
     parts = (np.concatenate(part).astype(np.int64) for part in (leaf, value, distinct, drawn))
     leaf_, value_, distinct_, drawn_ = parts
-    return Shares(values, exact, leaf_, value_, distinct_, drawn_, told, decimals)
+    return Shares(
+        values, exact, leaf_, value_, distinct_, drawn_, np.concatenate(sound), told, decimals
+    )
 
 
 def _clusters(facts: Facts, leaves: IntArray) -> FloatArray:
