@@ -31,7 +31,7 @@ _IN_TURNS = "trees report different numbers of rows: trained in turns, on differ
 
 
 def read_gradient_boosting(state: State, limits: Limits) -> Forest:
-    """GradientBoostingClassifier or GradientBoostingRegressor: the partition and numbers of rows."""
+    """GradientBoostingClassifier or GradientBoostingRegressor: splits and numbers of rows."""
     place = f"{state.name}.estimators_"
     rounds = _rounds(state.get("estimators_"), place)
     members = [member for one in rounds for member in one]

@@ -22,6 +22,8 @@ from glassleak.reconstruction.values import Values, recover_values
 from glassleak.schema import Schema
 
 BoolArray = npt.NDArray[np.bool_]
+# Columns with more levels than this are numbers; their middle is a better guess than what is common.
+_FEW_LEVELS = 24
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def _from_boxes(facts: Facts, places: Places) -> tuple[FloatArray, FloatArray]:
         if len(block.columns) == 1:
             at = int(block.columns[0])
             low, high = places.low[:, at], places.high[:, at]
-            values[:, at] = facts.levels[at][(low + high) // 2]
+            values[:, at] = facts.levels[at][_likely(low, high, len(facts.levels[at]))]
             possible[:, b] = _levels_between(block, low, high)
             continue
         fits = np.ones((len(values), len(block)), dtype=bool)
@@ -108,11 +110,25 @@ def _from_boxes(facts: Facts, places: Places) -> tuple[FloatArray, FloatArray]:
             level = np.searchsorted(facts.levels[at], block.values[:, j])
             fits &= places.low[:, at, None] <= level
             fits &= level <= places.high[:, at, None]
-        # A combination of columns that no level has is found by the replay.
-        values[:, block.columns] = block.values[np.argmax(fits, axis=1)]
+        # Of several levels the one that most rows have for sure; a combination of columns that no
+        # level has is found by the replay.
+        common = fits[fits.sum(axis=1) == 1].sum(axis=0) + 1.0
+        values[:, block.columns] = block.values[np.argmax(fits * common, axis=1)]
         sizes = np.ones(len(block)) if block.sizes is None else np.array(block.sizes, dtype=float)
         possible[:, b] = np.maximum(fits @ sizes, 1.0)
     return values, possible
+
+
+def _likely(low: Any, high: Any, n_levels: int) -> npt.NDArray[np.int64]:
+    """A level of each range: the one most rows have for sure, or the middle if there are many."""
+    middle: npt.NDArray[np.int64] = (low.astype(np.int64) + high) // 2
+    if n_levels > _FEW_LEVELS:
+        return middle
+    common = np.bincount(low[low == high], minlength=n_levels)
+    level = np.arange(n_levels)
+    inside = (level >= low[:, None]) & (level <= high[:, None])
+    best = np.argmax(np.where(inside, common, -1), axis=1)
+    return np.where(common[best] > 0, best, middle)
 
 
 def _levels_between(block: Block, low: Any, high: Any) -> FloatArray:

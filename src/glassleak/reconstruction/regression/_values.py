@@ -17,8 +17,8 @@ from glassleak.reconstruction.regression._facts import Facts, FloatArray, IntArr
 # Targets that differ by less than this share of themselves are taken to be the same number: the
 # mean of m equal numbers may differ from them in the last digits.
 SAME = 64 * float(np.finfo(np.float64).eps)
-# Several rows whose variance is 0 but for rounding are taken to have equal targets if rounding could
-# hide differences of no more than this share of the standard deviation of all targets.
+# Several rows whose variance is 0 but for rounding are taken to have equal targets, if rounding
+# could hide differences of no more than this share of the standard deviation of all targets.
 _HIDDEN = 1e-4
 NINE_DIGITS = 1e-9
 # Draws of a leaf of two rows: how they are shared is tried out.
