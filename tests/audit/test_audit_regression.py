@@ -1,4 +1,4 @@
-"""Audits of regression models: decided with reasons, never safe, and what was not asked is listed."""
+"""Audits of regression models: decided with reasons, never safe; what was not asked is listed."""
 
 from __future__ import annotations
 

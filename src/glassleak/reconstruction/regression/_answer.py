@@ -22,7 +22,7 @@ from glassleak.reconstruction.values import Values, recover_values
 from glassleak.schema import Schema
 
 BoolArray = npt.NDArray[np.bool_]
-# Columns with more levels than this are numbers; their middle is a better guess than what is common.
+# With more levels than this, the middle is a better guess than the most common one.
 _FEW_LEVELS = 24
 
 
