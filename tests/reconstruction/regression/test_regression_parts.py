@@ -182,3 +182,16 @@ def test_targets_as_classes_have_the_same_rows():
         assert np.array_equal(tree.counts.totals, model.trees[t].rows)
         drawn = np.bincount(np.searchsorted(forest.classes, y), facts.draws[t])
         assert np.array_equal(tree.counts.values[0], drawn)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blurred_pairs_do_not_contradict_each_other(seed):
+    """Far from zero, targets of pairs are computed with errors as large as their differences."""
+    X, _ = table(30, seed)
+    y = np.random.default_rng(seed).normal(1e6, 1, 30)
+    made_ = RandomForestRegressor(12, bootstrap=False, min_samples_leaf=2, random_state=seed)
+    facts = facts_of(gl.read(made_.fit(X, y)), SCHEMA, None)
+    shares = shares_of(facts)
+    near = np.abs(shares.values[:, None] - y[None]).min(axis=1, initial=np.inf)
+    assert (near < 1e-5).all()
+    assert len(shares.values) <= 30

@@ -20,6 +20,8 @@ SAME = 64 * float(np.finfo(np.float64).eps)
 # Several rows whose variance is 0 but for rounding are taken to have equal targets, if rounding
 # could hide differences of no more than this share of the standard deviation of all targets.
 _HIDDEN = 1e-4
+# Targets computed less precisely than this share of their standard deviation tell nothing.
+_BLURRED = 1e-6
 NINE_DIGITS = 1e-9
 # Draws of a leaf of two rows: how they are shared is tried out.
 _MOST_DRAWS = 12
@@ -131,6 +133,8 @@ def _pairs(facts: Facts, leaves: IntArray) -> list[list[_Pair]]:
             continue
         deviation = float(np.sqrt(variance))
         error = drawn * (slack / deviation + SAME * (abs(mean) + deviation))
+        if error > _BLURRED * facts.scale:
+            continue  # two rows' targets could be taken for one
         # With equal draws the second solution is the first, told the other way round.
         splits = [1] if drawn == 2 else range(1, drawn)
         found.append([
