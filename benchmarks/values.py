@@ -169,7 +169,7 @@ def _trained(
 ) -> tuple[pd.DataFrame, np.ndarray, gl.Schema, gl.Forest, Any]:
     from sklearn.ensemble import RandomForestClassifier
 
-    X, y, schema = _default_credit() if dataset == "default_credit" else _raw(dataset)
+    X, y, schema = _default_credit() if dataset == "default_credit" else raw_table(dataset)
     X = X.sample(n=min(1500, len(X)), random_state=seed).iloc[:n_rows]
     y = y.loc[X.index].to_numpy()
     X = X.reset_index(drop=True)
@@ -179,7 +179,7 @@ def _trained(
     return X, y, schema, model, forest
 
 
-def _raw(dataset: str) -> tuple[pd.DataFrame, pd.Series, gl.Schema]:
+def raw_table(dataset: str) -> tuple[pd.DataFrame, pd.Series, gl.Schema]:
     """The raw table; categories as codes, which is how the model sees them."""
     table = datasets.load(dataset, variant="raw")
     columns, attributes = {}, []

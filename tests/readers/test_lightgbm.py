@@ -264,11 +264,23 @@ def test_what_the_file_says_about_training_is_kept():
     assert model_from_document(model_document(model)) == model
 
 
+@pytest.mark.parametrize("objective", ["regression", "poisson", "regression_l1"])
+def test_regressors_are_read_with_exact_numbers_of_rows(objective):
+    values, _ = table(0)
+    made = booster(values, values[:, 0] - values[:, 0].min() + 1.0, objective=objective)
+    model = read(made)
+    assert model.classes == ()
+    assert isinstance(model.trees[0].counts, Missing)
+    assert "no targets" in model.trees[0].counts.reason
+    for tree in model.trees:
+        held = np.bincount(tree.apply(values), minlength=tree.n_nodes)
+        assert np.array_equal(held[tree.leaves], tree.rows[tree.leaves])
+    assert model_from_document(model_document(model)) == model
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"objective": "regression"}, "regression"),
-        ({"objective": "poisson"}, "regression"),
         ({"objective": "cross_entropy"}, "not known to train a classifier"),
     ],
 )

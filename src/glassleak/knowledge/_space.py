@@ -98,7 +98,11 @@ def _grouped(
     comparison: str,
 ) -> tuple[npt.NDArray[np.float64], tuple[int, ...]]:
     """Group listed levels by the outcome of every test on their columns."""
-    tests = [is_low(levels[:, i, None], cut, precision, comparison) for i, cut in enumerate(cuts)]
+    # Whatever is low at one threshold is low at every higher one: how often says which.
+    tests = [
+        is_low(levels[:, i, None], cut, precision, comparison).sum(axis=1)
+        for i, cut in enumerate(cuts)
+    ]
     # A missing value takes its own way at every node, so it is told apart from everything.
     signature = np.column_stack([*tests, np.isnan(levels).any(axis=1)])
     _, first, sizes = np.unique(signature, axis=0, return_index=True, return_counts=True)

@@ -20,6 +20,9 @@ from glassleak.models._counts import MAX_COUNT, Exact, Missing
 if TYPE_CHECKING:
     from glassleak.models._tree import Tree
 
+# Sums of squares of a few million such targets are still finite.
+MAX_TARGET = 1e145
+
 
 def first(mask: npt.NDArray[np.bool_]) -> int | None:
     """Index of the first True, or ``None``."""
@@ -59,7 +62,8 @@ def check_tree(tree: Tree) -> None:
     n = len(tree.feature)
     if n == 0:
         raise MalformedModelError("the tree has no nodes", "feature")
-    for name in ("threshold", "left", "right", "rows", "distinct_rows", "missing_left"):
+    for name in ("threshold", "left", "right", "rows", "distinct_rows", "missing_left",
+                 "targets", "spread"):  # fmt: skip
         value = getattr(tree, name)
         if value is not None and len(value) != n:
             raise MalformedModelError(f"{len(value)} entries for {n} nodes", name)
@@ -67,6 +71,19 @@ def check_tree(tree: Tree) -> None:
     _check_shape(tree)
     _check_counts(tree)
     _check_shares(tree)
+    _check_targets(tree)
+
+
+def _check_targets(tree: Tree) -> None:
+    if tree.targets is None:
+        if tree.spread is not None:
+            raise MalformedModelError("no targets that it could be the spread of", "spread")
+        return
+    if not isinstance(tree.counts, Missing) or tree.classes:
+        raise MalformedModelError("targets as well as classes", "targets")
+    for name, values in (("targets", tree.targets), ("spread", tree.spread)):
+        if values is not None and (at := first(~(np.abs(values) <= MAX_TARGET))) is not None:
+            raise MalformedModelError(f"{values[at]} is no number of use", f"{name}[{at}]")
 
 
 def _check_shares(tree: Tree) -> None:

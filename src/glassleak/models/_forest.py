@@ -50,6 +50,8 @@ class Forest(ValueEquality):
         for i, tree in enumerate(self.trees):
             if tree.columns != head.columns or tree.classes != head.classes:
                 raise MalformedModelError("columns or classes differ from tree 0", f"trees[{i}]")
+            if tree.is_regression != head.is_regression:
+                raise MalformedModelError("some trees publish targets, some do not", f"trees[{i}]")
         check_labels(head.columns, head.classes)
         if self.aggregation not in ("mean", "sum"):
             raise MalformedModelError("unknown aggregation", "aggregation")
@@ -75,9 +77,10 @@ class Forest(ValueEquality):
                 )
 
     def __repr__(self) -> str:
+        what = "regression" if self.is_regression else f"{len(self.classes)} classes"
         return (
             f"<Forest: {len(self.trees)} trees, {self.n_rows} rows, {len(self.columns)} columns, "
-            f"{len(self.classes)} classes, bagging {self.bagging.kind}>"
+            f"{what}, bagging {self.bagging.kind}>"
         )
 
     def __len__(self) -> int:
@@ -93,6 +96,11 @@ class Forest(ValueEquality):
     @property
     def classes(self) -> tuple[Label, ...]:
         return self.trees[0].classes
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the trees predict a number and publish targets."""
+        return self.trees[0].is_regression
 
     def apply(self, table: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The leaf each row falls into, one column per tree."""

@@ -102,7 +102,7 @@ def model_from_document(document: Any) -> Model:
 
 def _tree_out(tree: Tree, packed: bool) -> dict[str, Any]:
     names = ("feature", "threshold", "left", "right", "rows", "distinct_rows", "missing_left",
-             "shares")  # fmt: skip
+             "shares", "targets", "spread")  # fmt: skip
     arrays = {
         n: _array_out(getattr(tree, n), packed) for n in names if getattr(tree, n) is not None
     }
@@ -125,6 +125,8 @@ def _tree_in(entry: Entry, columns: Any, classes: Any, n_rows: Any, provenance: 
             ("distinct_rows", "i8"),
             ("missing_left", "b1"),
             ("shares", "f8"),
+            ("targets", "f8"),
+            ("spread", "f8"),
         )
     }
     with within("" if entry.place == "model" else entry.place):

@@ -74,6 +74,13 @@ class Tree(ValueEquality):
     shares : (nodes, classes) float64 array, optional
         Where no counts are published but leaves still say how likely each class is: that, and 0 at
         all other nodes.  They may have been rounded, or stand for the most frequent class only.
+    targets : float64 array, optional
+        Regression: what each node predicts, the mean of its rows' targets (the median where the
+        criterion is the absolute error).  Such trees have no classes, `counts` are `Missing`, and
+        `rows` counts draws: a row drawn twice counts twice.
+    spread : float64 array, optional
+        Regression: how unequal the targets in each node are, as the library measures it; their
+        variance under squared error, and 0 (but for rounding) where all are equal.
     """
 
     columns: tuple[str, ...]
@@ -91,6 +98,8 @@ class Tree(ValueEquality):
     n_rows: int | None = None
     provenance: Provenance = field(default_factory=Provenance)
     shares: npt.NDArray[np.float64] | None = None
+    targets: npt.NDArray[np.float64] | None = None
+    spread: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         convert = object.__setattr__
@@ -107,6 +116,8 @@ class Tree(ValueEquality):
             ("rows", np.int64),
             ("distinct_rows", np.int64),
             ("missing_left", np.bool_),
+            ("targets", np.float64),
+            ("spread", np.float64),
         ):
             value = getattr(self, name)
             if value is not None:
@@ -133,9 +144,10 @@ class Tree(ValueEquality):
         return int(self.counts.totals[0]) if isinstance(self.counts, Exact) else None
 
     def __repr__(self) -> str:
+        what = "regression" if self.is_regression else f"{len(self.classes)} classes"
         return (
             f"<Tree: {self.n_leaves} leaves, {self.n_rows} rows, {len(self.columns)} columns, "
-            f"{len(self.classes)} classes>"
+            f"{what}>"
         )
 
     @property
@@ -150,6 +162,11 @@ class Tree(ValueEquality):
     @property
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the tree predicts a number and publishes targets."""
+        return self.targets is not None
 
     @property
     def depth(self) -> int:

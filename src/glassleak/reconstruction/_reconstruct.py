@@ -21,7 +21,13 @@ from glassleak.reconstruction._labels_attack import attack_labels
 from glassleak.reconstruction._noisy_attack import attack_noisy
 from glassleak.reconstruction._numbers import Numbers, with_values
 from glassleak.reconstruction._published_attack import attack_as_published
+from glassleak.reconstruction._regression import attack_regression
 from glassleak.reconstruction._result import Reconstruction
+from glassleak.reconstruction._rows_only import (
+    rows_as_counts,
+    tells_rows_only,
+    without_labels,
+)
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction._uniform import with_uniform_values
 from glassleak.reconstruction.mixed import attack_rows, searchable
@@ -106,11 +112,30 @@ def reconstruct(
                 f"expected a model as glassleak.read returns it, got {type(one).__name__}"
             )
     known = known or Known()
+    if isinstance(model, Tree | Forest) and (model.is_regression or tells_rows_only(model)):
+        if formulation not in ("auto", "cells", "search"):
+            raise UnsupportedModelError("the published formulations need counts per class")
+        if schema is None:
+            schema = assumed_schema(model)
+
+        def by_counts(counted: Tree | Forest, drawn: Any = "auto") -> Reconstruction:
+            left = max(0.1, started + budget_seconds - time.monotonic())
+            return reconstruct(
+                counted, schema, known, drawn, formulation=formulation, budget_seconds=left,
+                seed=seed, progress=progress, all_bounds=all_bounds, central=central,
+            )  # fmt: skip
+
+        if not model.is_regression:
+            _check_unsampled(multiplicities)
+            return without_labels(by_counts(rows_as_counts(model)))
+        return attack_regression(
+            model, schema, known, multiplicities, by_counts, started=started, seed=seed,
+            deadline=started + budget_seconds, progress=progress,
+        )  # fmt: skip
     noisy = not isinstance(model, Sequence) and is_noisy(model)
     resampled = isinstance(model, Forest) and model.bagging.kind != "none" and not noisy
     if not resampled and not noisy:
-        if not (isinstance(multiplicities, str) and multiplicities == "auto"):
-            raise UnsupportedModelError("every row counts once: the trees drew no samples")
+        _check_unsampled(multiplicities)
         facts = published(model, known.nodes)
     if schema is None:
         if isinstance(model, Sequence):
@@ -179,3 +204,8 @@ def _with_values(
     model: Model | Sequence[Model], schema: Schema, given: tuple[str, ...], table: Any, certain: Any
 ) -> Numbers:
     return with_values(model, schema, table, certain=certain, given=given)
+
+
+def _check_unsampled(multiplicities: Any) -> None:
+    if not (isinstance(multiplicities, str) and multiplicities == "auto"):
+        raise UnsupportedModelError("every row counts once: the trees drew no samples")

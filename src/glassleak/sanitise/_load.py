@@ -89,6 +89,11 @@ def build(content: bytes, name: str, limits: Limits | None = None) -> Any:
         opened = open_model(copy, "none", limits)
         if opened.model is None:
             raise opened.problem or UnsupportedModelError("no model found", name)
+        if isinstance(opened.model, Forest) and opened.model.aggregation == "sum":
+            # scikit-learn writes scores to where attributes say that nobody has checked.
+            raise UnsupportedModelError(
+                "boosted models are not built from files; sanitise the object in Python", name
+            )
         _check_trees(copy, opened.model, limits)
         with _as_malformed("skops cannot look through it", name):
             asked = set(skops.io.get_untrusted_types(file=copy))

@@ -24,6 +24,10 @@ _REMEDY = (
     "Publish without counts, with far fewer or larger leaves and fewer trees, or train a "
     "differentially private model."
 )
+_TARGETS_REMEDY = (
+    "Train with min_samples_leaf of 10 or more, so that no leaf holds the target of one person; "
+    "bagging does not help. Removing counts and impurities hides which leaves these are."
+)
 _SEEDS_REMEDY = (
     "Remove the seeds: they say which rows each tree drew, which is what puts every row at its own "
     "position. Without them the counts still give much away."
@@ -80,6 +84,7 @@ def _evidence(found: Reconstruction, policy: Policy) -> dict[str, Any]:
         }
         | _draws(found)
         | _numbers(found)
+        | _targets(found)
     )
 
 
@@ -102,7 +107,20 @@ def _draws(found: Reconstruction) -> dict[str, Any]:
     if found.formulation == "bagged":
         unused = found.details.get("seeds_unused")
         return {"draws": unused or "not known", "rows_at_their_own_position": False}
+    if found.formulation == "targets":
+        return {"rows_at_their_own_position": found.details["rows_at_their_own_position"]}
     return {}
+
+
+def _targets(found: Reconstruction) -> dict[str, Any]:
+    """For regression: how many rows' targets can be read off."""
+    share = found.details.get("share_of_targets")
+    if share is None:
+        return {}
+    return {
+        "targets_told": round(share * len(found.table)),
+        "share_of_numbers_determined": found.details.get("share_of_numbers"),
+    }
 
 
 def _linked(found: Reconstruction, subject: Subject) -> dict[str, Any]:
@@ -162,6 +180,13 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
             f" Compared with the training data, {evidence['share_of_numbers_right']:.0%} of the "
             "numbers are right to the last digit."
         )
+    told = evidence.get("targets_told", 0)
+    if told and effect != "fix":
+        # Whoever knows some columns of a person finds the leaf, and reads off the target.
+        effect = "fix"
+        detail += (
+            f" The target of each of {told:,} rows can be read off a leaf that holds it alone."
+        )
     linked = evidence.get("certain_rows_alone_with_their_quasi_identifiers", 0)
     if linked:
         detail += (
@@ -174,9 +199,11 @@ def _finding(found: Reconstruction, evidence: dict[str, Any], policy: Policy) ->
         title = f"All {rows:,} training rows can be reconstructed exactly"
     elif certain:
         title = f"{certain:,} of {rows:,} people are provably in the training set, row by row"
+    elif told:
+        title = f"The targets of {told:,} of {rows:,} training rows can be read off the model"
     else:
         title = "No training row follows with certainty from the counts"
-    remedy = _REMEDY if effect != "note" else ""
+    remedy = (_TARGETS_REMEDY if told else _REMEDY) if effect != "note" else ""
     if found.formulation == "replayed":
         if found.exact and found.status != "unique":
             title = f"A table of all {rows:,} training rows fits every count, row by row"

@@ -53,7 +53,9 @@ def _is_near(found: Reconstruction, model: Model) -> bool:
 
 def _sample(found: Reconstruction, schema: Schema, *, near: bool) -> Exhibit:
     """The rows an attacker would be surest of, and of these the ones that stand alone first."""
-    own_place = found.formulation == "replayed"
+    own_place = found.formulation == "replayed" or bool(
+        found.details.get("rows_at_their_own_position")
+    )
     order = np.lexsort((found.alike, -np.round(found.confidence, 6)))
     if not own_place:  # equal rows say nothing new: how many there are is told beside
         again = found.table.assign(**{"": found.labels}).iloc[order].duplicated().to_numpy()

@@ -1,4 +1,4 @@
-"""LightGBM classifiers: model text, JSON dump, and fitted or unpickled objects.
+"""LightGBM classifiers and regressors: model text, JSON dump, and fitted or unpickled objects.
 
 LightGBM publishes how many training rows reached every node (exactly, also under row weights),
 but not of which class they were.
@@ -75,7 +75,7 @@ def read_lightgbm_json(document: Any, limits: Limits) -> Model:
 
 
 def read_lightgbm_state(state: State, limits: Limits) -> Model:
-    """A fitted or unpickled ``LGBMClassifier`` or ``Booster``."""
+    """A fitted or unpickled ``LGBMClassifier``, ``LGBMRegressor`` or ``Booster``."""
     inner = state if state.name == "Booster" else state.get("_Booster")
     if not isinstance(inner, State):
         raise MalformedModelError("no trained model in it", f"{state.name}._Booster")
@@ -169,9 +169,10 @@ def _forest(
 def _classes(booster: _Booster, labels: tuple[Label, ...] | None) -> tuple[Label, ...]:
     objective = (booster.objective.split() or [""])[0]
     if objective in _REGRESSION:
-        raise UnsupportedModelError(
-            f"regression ({objective}): leaves hold values, not classes", "objective"
-        )
+        # Leaves hold what is left over of the targets; the numbers of rows are exact all the same.
+        if booster.n_classes != 1 or booster.per_round != 1:
+            raise InconsistentModelError(f"{booster.n_classes} classes in {objective}", "num_class")
+        return ()
     if objective in _RANKING:
         raise UnsupportedModelError(f"ranking ({objective}): there are no classes", "objective")
     if objective not in ("binary", "multiclass", "multiclassova"):

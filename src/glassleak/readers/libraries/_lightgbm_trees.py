@@ -16,6 +16,7 @@ from glassleak.errors import MalformedModelError, UnsupportedModelError
 from glassleak.models import Label, Missing, Tree
 
 NO_COUNTS = "LightGBM publishes rows per node, not per class"
+NO_CLASSES = "a boosted regression model: rows per node are published, and no targets"
 NONE, ZERO, NAN = 0, 1, 2
 """What LightGBM takes for missing at a split: nothing, zeros (and NaN), or NaN."""
 
@@ -65,7 +66,7 @@ def tree_of(splits: Splits, columns: tuple[str, ...], classes: tuple[Label, ...]
         threshold=np.concatenate([_thresholds(splits), np.full(n_leaves, np.nan)]),
         left=np.concatenate([_children(splits.left, n_splits, "left_child"), none]),
         right=np.concatenate([_children(splits.right, n_splits, "right_child"), none]),
-        counts=Missing(NO_COUNTS),
+        counts=Missing(NO_COUNTS if classes else NO_CLASSES),
         rows=_rows(splits),
         missing_left=np.concatenate([_missing_left(splits), np.zeros(n_leaves, dtype=bool)]),
         comparison="<=",

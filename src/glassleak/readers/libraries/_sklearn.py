@@ -10,11 +10,14 @@ from glassleak.readers._limits import Limits
 from glassleak.readers._state import State
 from glassleak.readers.libraries._imodels import read_imodels
 from glassleak.readers.libraries._learners import read_learner
+from glassleak.readers.libraries._sklearn_boosting import read_gradient_boosting
 from glassleak.readers.libraries._sklearn_forest import (
     read_bagging_classifier,
+    read_bagging_regressor,
     read_forest_classifier,
+    read_forest_regressor,
 )
-from glassleak.readers.libraries._sklearn_tree import read_tree_classifier
+from glassleak.readers.libraries._sklearn_tree import read_tree_classifier, read_tree_regressor
 
 _READERS: dict[str, Callable[[State, Limits], Model]] = {
     "DecisionTreeClassifier": read_tree_classifier,
@@ -22,6 +25,13 @@ _READERS: dict[str, Callable[[State, Limits], Model]] = {
     "RandomForestClassifier": read_forest_classifier,
     "ExtraTreesClassifier": read_forest_classifier,
     "BaggingClassifier": read_bagging_classifier,
+    "DecisionTreeRegressor": read_tree_regressor,
+    "ExtraTreeRegressor": read_tree_regressor,
+    "RandomForestRegressor": read_forest_regressor,
+    "ExtraTreesRegressor": read_forest_regressor,
+    "BaggingRegressor": read_bagging_regressor,
+    "GradientBoostingClassifier": read_gradient_boosting,
+    "GradientBoostingRegressor": read_gradient_boosting,
 }
 # Estimators of other libraries that pipelines and searches may end in.
 _OTHERS: dict[str, Callable[[State, Limits], Model]] = {
@@ -30,11 +40,10 @@ _OTHERS: dict[str, Callable[[State, Limits], Model]] = {
 }
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 _REASONS = {
-    "Regressor": "a regression model; its leaves hold means and not class counts",
     "HistGradientBoosting": "a boosted model; its leaves hold sums of gradients",
-    "GradientBoosting": "a boosted model; its leaves hold sums of gradients",
     "AdaBoost": "a boosted model; every tree was trained on differently weighted rows",
     "IsolationForest": "an anomaly detector; it has no classes",
+    "Regressor": "a regression model of a kind that is not read",
 }
 
 

@@ -26,7 +26,8 @@ from glassleak.readers.libraries._sklearn_tree import (
 )
 from glassleak.readers.libraries._typed import check_width
 
-TREE_NAMES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
+_CLASSIFIERS = ("DecisionTreeClassifier", "ExtraTreeClassifier")
+_REGRESSORS = ("DecisionTreeRegressor", "ExtraTreeRegressor")
 # Rows drawn again to check the seeds: of one tree at most, and of all checked trees together.
 _MAX_DRAWN = 50_000_000
 _MAX_CHECKED = 3_000_000
@@ -34,6 +35,25 @@ _MAX_CHECKED = 3_000_000
 
 def read_forest_classifier(state: State, limits: Limits) -> Forest:
     """RandomForestClassifier or ExtraTreesClassifier."""
+    return _read_forest(state, limits, regression=False)
+
+
+def read_forest_regressor(state: State, limits: Limits) -> Forest:
+    """RandomForestRegressor or ExtraTreesRegressor."""
+    return _read_forest(state, limits, regression=True)
+
+
+def read_bagging_classifier(state: State, limits: Limits) -> Forest:
+    """BaggingClassifier over trees."""
+    return _read_bag(state, limits, regression=False)
+
+
+def read_bagging_regressor(state: State, limits: Limits) -> Forest:
+    """BaggingRegressor over trees."""
+    return _read_bag(state, limits, regression=True)
+
+
+def _read_forest(state: State, limits: Limits, *, regression: bool) -> Forest:
     members = _members(state)
     bootstrap = state.get("bootstrap") is True
     n_samples = _whole(state, "_n_samples")
@@ -41,14 +61,17 @@ def read_forest_classifier(state: State, limits: Limits) -> Forest:
     if bootstrap and (n_samples is None or draws is None):
         # Before 1.4 neither is stored; the root still says how many rows were drawn.
         draws = _drawn_at_root(members[0])
-    columns, classes = column_names(state, limits), class_labels(state)
+    columns = column_names(state, limits)
+    classes = () if regression else class_labels(state)
     check_width(len(members), len(columns), limits)
     setting = state.get("class_weight")
     weights = stated_weights(setting, classes)
     per_tree = isinstance(setting, str) and setting == "balanced_subsample"
     if bootstrap and _weights_steer(state) and not per_tree:
         weights = UNWEIGHTED  # they decided which rows were drawn and are not in the counts
-    context = Context(columns, classes, limits, draws=draws, class_weights=weights)
+    context = Context(
+        columns, classes, limits, draws=draws, class_weights=weights, regression=regression
+    )
     trees, notes = _trees(state, members, limits, lambda _: context)
     bagging = Bagging()
     if bootstrap:
@@ -59,16 +82,16 @@ def read_forest_classifier(state: State, limits: Limits) -> Forest:
     return Forest(trees, bagging, n_rows, "mean", provenance(state, notes, **settings))
 
 
-def read_bagging_classifier(state: State, limits: Limits) -> Forest:
-    """BaggingClassifier over trees."""
+def _read_bag(state: State, limits: Limits, *, regression: bool) -> Forest:
     members = _members(state)
     for i, member in enumerate(members):
-        if member.name not in TREE_NAMES:
+        if member.name not in (_REGRESSORS if regression else _CLASSIFIERS):
             raise UnsupportedModelError(
                 f"a bag of {member.name}; only bags of trees are supported",
                 f"{state.name}.estimators_[{i}]",
             )
-    columns, classes = column_names(state, limits), class_labels(state)
+    columns = column_names(state, limits)
+    classes = () if regression else class_labels(state)
     check_width(len(members), len(columns), limits)
     n_samples, draws = _whole(state, "_n_samples"), _whole(state, "_max_samples")
     bootstrap = state.get("bootstrap") is True
@@ -77,7 +100,8 @@ def read_bagging_classifier(state: State, limits: Limits) -> Forest:
     total = None if whole else (draws or _drawn_at_root(members[0]))
     contexts = [
         Context(columns, classes, limits, column_map=maps[i], draws=total,
-                class_weights=_stated_by_number(member.get("class_weight"), classes))
+                class_weights=_stated_by_number(member.get("class_weight"), classes),
+                regression=regression)
         for i, member in enumerate(members)
     ]  # fmt: skip
     trees, notes = _trees(state, members, limits, contexts.__getitem__)

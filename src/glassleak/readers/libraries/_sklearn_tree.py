@@ -28,6 +28,7 @@ from glassleak.readers.libraries._sklearn_counts import (
     people_per_class,
     stated_weights,
 )
+from glassleak.readers.libraries._sklearn_targets import REGRESSION, with_targets
 from glassleak.readers.libraries._typed import located
 
 _NODE_FIELDS = {
@@ -66,6 +67,8 @@ class Context:
         Rows drawn for the tree under bagging.
     class_weights : ClassWeights
         What is known about class weights in the node values.
+    regression : bool
+        The tree predicts a number and has no classes.
     limits : Limits
     """
 
@@ -75,6 +78,14 @@ class Context:
     column_map: npt.NDArray[np.int64] | None = None
     draws: int | None = None
     class_weights: ClassWeights = UNWEIGHTED
+    regression: bool = False
+
+
+def read_tree_regressor(state: State, limits: Limits) -> Tree:
+    """A DecisionTreeRegressor or ExtraTreeRegressor on its own."""
+    context = Context(column_names(state, limits), (), limits, regression=True)
+    tree, notes = tree_from_state(state, context, state.name)
+    return replace(tree, provenance=provenance(state, notes))
 
 
 def read_tree_classifier(state: State, limits: Limits) -> Tree:
@@ -102,6 +113,12 @@ def tree_from_state(state: State, context: Context, place: str) -> tuple[Tree, t
         if (internal & ~inside).any():
             raise MalformedModelError("splits on a column it did not see", f"{place}.feature")
         feature = np.where(inside, context.column_map[np.where(inside, feature, 0)], feature)
+    if context.regression:
+        values = _values(cython, len(nodes), 1, place)[:, 0]
+        bare = _tree(context, nodes, feature, Missing(REGRESSION), None, place)
+        monotonic = _is_constrained(state.get("monotonic_cst"))
+        return with_targets(bare, nodes, values, place, bagged=context.draws is not None,
+                            monotonic=monotonic)  # fmt: skip
     values = _values(cython, len(nodes), len(context.classes), place)
     if is_emptied(nodes):
         return _without_counts(context, nodes, feature, values, place), (REMOVED,)

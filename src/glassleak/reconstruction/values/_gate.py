@@ -11,6 +11,8 @@ _LEARNERS = (
     "RandomForestRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
 )
 
 
