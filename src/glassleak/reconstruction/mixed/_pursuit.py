@@ -25,7 +25,7 @@ from glassleak.reconstruction.mixed._placement import LongArray, Placement
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
-_FITS, _STEPS, _EXACT = 60, 60, 1e-4
+_FITS, _STEPS, _EXACT = 100, 300, 1e-4
 _LEAST = 1e-5
 # Profiles looked for at once, sweeps of each walk, temperatures in units of the typical misfit.
 _STARTS, _SWEEPS, _HEATS = 150, 6, (0.0, 0.5, 2.0, 5.0)
@@ -64,8 +64,9 @@ class _Pool:
         self.leaf = np.zeros((0, n_trees), dtype=np.int64)
         self.often = np.zeros(0)
         self.meet = np.zeros((0, 0))
+        self.bonus = np.zeros(0)
 
-    def add(self, profile: IntArray, slot: LongArray, often: FloatArray) -> None:
+    def add(self, profile: IntArray, slot: LongArray, often: FloatArray, bonus: float = 0.0) -> None:
         leaf = self.placement.leaves_of(profile)
         both = np.concatenate([self.leaf, leaf])
         owner = np.concatenate([self.slot, slot])
@@ -87,10 +88,12 @@ class _Pool:
             self.counts_rows, self.pull,
         )  # fmt: skip
         self.meet = meet
+        self.bonus = np.concatenate([self.bonus, np.full(len(own) - old, bonus)])
 
     def keep(self, some: npt.NDArray[np.bool_]) -> None:
         self.profile, self.leaf = self.profile[some], self.leaf[some]
         self.slot, self.often = self.slot[some], self.often[some]
+        self.bonus = self.bonus[some]
         self.meet = np.ascontiguousarray(self.meet[np.ix_(some, some)])
 
     def fit(self, missing: FloatArray, short: FloatArray) -> FloatArray:
@@ -101,9 +104,9 @@ class _Pool:
         short : (slots,) float array
             Rows that each slot still has to place.
         """
-        aim = self._worth(missing) + self.pull * short[self.slot]
+        aim = self._worth(missing) + self.pull * short[self.slot] + self.bonus
         _descend(self.meet, self.meet @ self.often - aim, self.often, _STEPS, _EXACT)
-        self.keep(self.often > _LEAST)
+        self.keep((self.often > _LEAST) | (self.bonus > 0))
         return self.rest(missing)
 
     def _worth(self, missing: FloatArray) -> FloatArray:
@@ -131,6 +134,7 @@ def pursue(
     start: IntArray,
     start_slot: LongArray,
     *,
+    loyalty: float,
     deadline: float,
     seed: int,
 ) -> tuple[IntArray, LongArray]:
@@ -152,7 +156,7 @@ def pursue(
     random = rng.integers(1, 2**63, 1).astype(np.uint64)
     pull = 0.0 if placement.plain else float(len(placement.grove.roots))
     pool = _Pool(placement, slots, pull)
-    pool.add(start, start_slot, np.ones(len(start)))
+    pool.add(start, start_slot, np.ones(len(start)), loyalty)
     wanted = missing.astype(np.float64)
     short = slots.size.astype(np.float64)
     trees = len(placement.grove.roots)
