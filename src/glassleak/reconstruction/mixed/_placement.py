@@ -69,7 +69,8 @@ class Placement:
                 line = np.where(inner & (kind == 2), g.node[at, COUNTS] + level, 0)
                 low = np.where(kind == 2, g.goes_low[line], low)
             at = np.where(inner, np.where(low, g.node[at, LOW], g.node[at, HIGH]), at)
-        return g.node[at, LOW].astype(np.int64)
+        leaf: LongArray = g.node[at, LOW].astype(np.int64)
+        return leaf
 
     def missing(self, leaf: LongArray, rows: LongArray | None = None) -> LongArray:
         """How much is missing per leaf and class (last: distinct rows); negative: too much.

@@ -20,7 +20,8 @@ from scipy.optimize import linear_sum_assignment
 from glassleak.reconstruction.mixed._climb import climb
 from glassleak.reconstruction.mixed._grove import Grove
 from glassleak.reconstruction.mixed._placement import LongArray, Placement
-from glassleak.reconstruction.mixed._pursuit import Slots, pursue
+from glassleak.reconstruction.mixed._pool import Slots
+from glassleak.reconstruction.mixed._pursuit import pursue
 
 IntArray = npt.NDArray[np.int32]
 Accept = Callable[[IntArray, IntArray], bool]
@@ -176,9 +177,7 @@ def _again(
     return _unmoved(placement, table, out, rows)
 
 
-def _unmoved(
-    placement: Placement, table: IntArray, fresh: IntArray, rows: LongArray
-) -> IntArray:
+def _unmoved(placement: Placement, table: IntArray, fresh: IntArray, rows: LongArray) -> IntArray:
     """`fresh` with the old level wherever it makes no difference to any leaf."""
     out = fresh.copy()
     leaf = placement.leaves_of(out[rows])
