@@ -151,24 +151,30 @@ def _levels_worth(
 
 
 @compiled
-def _chosen(out: Any, k: int, heat: float, random: Any) -> int:
-    """A level, drawn with probability rising with its worth; without heat, one of the best."""
+def _chosen(out: Any, share: Any, k: int, heat: float, random: Any) -> int:
+    """A level, drawn with probability rising with its worth; without heat, one of the best.
+
+    `share` is scratch.
+    """
     most = out[0]
     for j in range(1, k):
         most = max(most, out[j])
     total = 0.0
     for j in range(k):
-        gap = (most - out[j]) / max(heat, 1e-6)
-        total += math.exp(-gap) if gap < 40.0 else 0.0
+        if j and out[j] == out[j - 1]:  # levels come in runs, and the exponential is dear
+            share[j] = share[j - 1]
+        else:
+            gap = (most - out[j]) / max(heat, 1e-6)
+            share[j] = math.exp(-gap) if gap < 40.0 else 0.0
+        total += share[j]
     mark = _uniform(random) * total
     last = 0
     for j in range(k):
-        gap = (most - out[j]) / max(heat, 1e-6)
-        if gap < 40.0:
-            mark -= math.exp(-gap)
+        if share[j] > 0.0:
             last = j
+            mark -= share[j]
             if mark < 0.0:
-                return j
+                break
     return last
 
 
@@ -183,7 +189,7 @@ def _climb(
     widest = 0
     for k in sizes:
         widest = max(widest, k)
-    out = np.zeros(widest + 1)
+    out, share = np.zeros(widest + 1), np.zeros(widest + 1)
     member = np.zeros(widest, np.int32)
     at_node, at_from = np.zeros(depth + 2, np.int32), np.zeros(depth + 2, np.int32)
     at_to, at_missing = np.zeros(depth + 2, np.int32), np.zeros(depth + 2, np.bool_)
@@ -207,7 +213,7 @@ def _climb(
             )  # fmt: skip
             # The last sweep is without heat.
             cooled = heat * max(0.0, 1.0 - step / max(1.0, (sweeps - 1.0) * n_axes))
-            own, chosen = row[b], _chosen(out, sizes[b], cooled, random)
+            own, chosen = row[b], _chosen(out, share, sizes[b], cooled, random)
             if chosen == own:
                 continue
             now += out[chosen] - out[own]

@@ -28,10 +28,14 @@ _FITS, _BETWEEN = 100, 2
 # Rounding starts when so many places per tree are missing, or when ten fits more leave this share
 # of what was missing before.
 _FILLED, _STALE = 0.005, 0.9
+# ... or when this share of the time is over: what is not rounded in the end is lost.
+_FITTING = 0.7
 # What counts as one already.
 _NEARLY = 0.95
+# Where nothing does, this share of the rows still to place, those that occur most often.
+_AT_ONCE = 0.05
 # Profiles looked for at once, sweeps of each walk, temperatures in units of the typical misfit.
-_STARTS, _SWEEPS, _HEATS = 150, 6, (0.0, 0.5, 2.0, 5.0)
+_STARTS, _SWEEPS, _HEATS = 60, 4, (0.0, 0.5, 2.0, 5.0)
 
 
 def pursue(
@@ -69,6 +73,8 @@ def pursue(
     pool.add(start, start_slot, np.ones(len(start)), loyalty)
     wanted, short = missing.astype(np.float64), slots.size.astype(np.float64)
     taken, owner = [start[:0]], [start_slot[:0]]
+    now = time.monotonic()
+    hurry = now + _FITTING * (deadline - now)
     rounding, fits, before = False, 0, np.inf
     while short.sum() > 0.5 and len(pool.often) and time.monotonic() < deadline:
         rest = pool.fit(wanted, short)
@@ -78,7 +84,7 @@ def pursue(
         if fits % 10 == 0:
             rounding |= left > _STALE * before
             before = left
-        rounding |= filled or fits >= _FITS
+        rounding |= filled or fits >= _FITS or time.monotonic() > hurry
         if rounding and (filled or fits % _BETWEEN == 0):
             often = _rounded(pool, short)
             taken.append(np.repeat(pool.profile, often, axis=0))
@@ -101,7 +107,8 @@ def _rounded(pool: Pool, short: FloatArray) -> LongArray:
     """How often to take each profile for good: what is nearly a whole number, or the largest."""
     often: LongArray = np.floor(pool.often + 1.0 - _NEARLY).astype(np.int64)
     if not often.any():
-        often[int(np.argmax(pool.often))] = 1
+        some = max(1, int(_AT_ONCE * short.sum()))
+        often[np.argsort(-pool.often, kind="stable")[:some]] = 1
     room = np.rint(short).astype(np.int64)
     for k in np.argsort(-pool.often, kind="stable").tolist():
         often[k] = min(often[k], room[pool.slot[k]])

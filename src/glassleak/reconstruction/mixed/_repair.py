@@ -62,7 +62,7 @@ def repair(
     deadline: float,
     seed: int,
     distinct: npt.NDArray[np.integer] | None = None,
-    neighbourhood: int = 150,
+    neighbourhood: int = 100,
     max_rounds: int = 1000,
     accept: Accept | None = None,
 ) -> Repaired:
