@@ -26,7 +26,7 @@ from glassleak.reconstruction.mixed._pursuit import pursue
 IntArray = npt.NDArray[np.int32]
 Accept = Callable[[IntArray, IntArray], bool]
 # Preference for old profiles, where one leaf that misses one row is worth 1: drawn anew for every
-# round, as the best differs between tables (measured: from 0.5 on nothing moves).
+# round, as the best differs between tables (from 0.5 on hardly anything moves).
 _LOYALTY = (0.03, 0.1, 0.2)
 _SMALLEST = 6
 # Polishing: temperatures of the walks of each row, and sweeps of each walk.
