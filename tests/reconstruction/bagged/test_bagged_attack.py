@@ -191,7 +191,9 @@ def test_too_many_profiles_are_refused() -> None:
     model = gl.read(RandomForestClassifier(30, random_state=0).fit(X, rng.integers(0, 2, 60)))
     schema = gl.Schema([gl.Binary(c) for c in X.columns])
     with pytest.raises(ModelTooLargeError, match="profiles"):
-        gl.reconstruct(model, schema, multiplicities="unknown")
+        gl.reconstruct(model, schema, multiplicities="unknown", formulation="cells")
+    with pytest.raises(ModelTooLargeError, match="profiles"):
+        gl.reconstruct(model, schema, gl.Known(columns=X[["b0"]]), multiplicities="unknown")
 
 
 def test_progress_can_cancel() -> None:

@@ -17,6 +17,7 @@ from glassleak.reconstruction.mixed._grove import Grove, grove_of
 from glassleak.reconstruction.mixed._placement import Placement
 from glassleak.reconstruction.mixed._repair import repair
 from glassleak.reconstruction.mixed._rows import Rows
+from glassleak.reconstruction.mixed._terms import exact_terms
 
 SCHEMA = gl.Schema(
     [
@@ -49,8 +50,10 @@ def people(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return table, (score + rng.normal(0, 0.3, n_rows) > 1).astype(int).to_numpy()
 
 
-def placed(table: pd.DataFrame, labels: np.ndarray, forest) -> tuple[gl.Forest, Grove, np.ndarray]:
-    """The model, its trees, and the true table in levels."""
+def placed(
+    table: pd.DataFrame, labels: np.ndarray, forest
+) -> tuple[gl.Forest, Grove, np.ndarray, np.ndarray]:
+    """The model, its trees, their counts, and the true table in levels."""
     model = gl.read(forest.fit(table, labels))
     facts = published(list(model.trees))  # the draws are dealt with here
     space = profile_space(SCHEMA, facts.columns, facts.thresholds, facts.precision)
@@ -64,27 +67,29 @@ def placed(table: pd.DataFrame, labels: np.ndarray, forest) -> tuple[gl.Forest, 
             levels.append(np.where(np.isnan(own[:, 0]), len(axis) - 1, level))
         else:
             levels.append([int(np.flatnonzero((axis.values == row).all(axis=1))[0]) for row in own])
-    return model, grove_of(facts, axes, midpoints=False), np.column_stack(levels).astype(np.int32)
+    grove = grove_of(facts, axes, midpoints=False)
+    target = np.concatenate([part.counts for part in facts.parts])
+    return model, grove, target, np.column_stack(levels).astype(np.int32)
 
 
 @pytest.fixture(scope="module")
 def plain():
     table, labels = people(40, 1)
     forest = RandomForestClassifier(30, bootstrap=False, random_state=0)
-    _, grove, levels = placed(table, labels, forest)
-    return grove, levels, labels.astype(np.int32)
+    _, grove, target, levels = placed(table, labels, forest)
+    return grove, target, levels, labels.astype(np.int32)
 
 
 @pytest.fixture(scope="module")
 def bagged():
     table, labels = people(24, 2)
     forest = RandomForestClassifier(30, random_state=0)
-    model, grove, levels = placed(table, labels, forest)
+    model, grove, target, levels = placed(table, labels, forest)
     weights = model.bagging.multiplicities(len(model), len(table)).T
-    leaf = Placement(grove, labels, weights).leaves_of(levels)
-    distinct = np.zeros(len(grove.target), dtype=int)
+    leaf = Placement(grove, target, labels, weights).leaves_of(levels)
+    distinct = np.zeros(len(target), dtype=int)
     np.add.at(distinct, leaf, weights > 0)
-    return grove, levels, labels.astype(np.int32), weights, distinct
+    return grove, target, levels, labels.astype(np.int32), weights, distinct
 
 
 def scrambled(grove: Grove, levels: np.ndarray, rows: int, seed: int) -> np.ndarray:
@@ -96,32 +101,35 @@ def scrambled(grove: Grove, levels: np.ndarray, rows: int, seed: int) -> np.ndar
 
 
 def test_leaves_are_those_of_the_search(plain):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, 10, 0)
-    rows, placement = Rows(grove, wrong, labels, 0), Placement(grove, labels)
+    rows, placement = (
+        Rows(grove, exact_terms(target, len(labels)), wrong, labels, 0),
+        Placement(grove, target, labels),
+    )
     np.testing.assert_array_equal(placement.leaves_of(wrong), rows.leaf)
-    assert placement.energy(wrong) == rows.miscounted > 0
+    assert placement.energy(wrong) == rows.energy > 0
     assert placement.energy(levels) == 0
 
 
 def test_weights_and_distinct_rows_are_counted(bagged):
-    grove, levels, labels, weights, distinct = bagged
-    assert Placement(grove, labels, weights, distinct).energy(levels) == 0
-    assert Placement(grove, labels).energy(levels) > 0
+    grove, target, levels, labels, weights, distinct = bagged
+    assert Placement(grove, target, labels, weights, distinct).energy(levels) == 0
+    assert Placement(grove, target, labels).energy(levels) > 0
     wrong = distinct.copy()
     wrong[3] += 2
-    assert Placement(grove, labels, weights, wrong).energy(levels) == 2
+    assert Placement(grove, target, labels, weights, wrong).energy(levels) == 2
 
 
 def test_walks_report_what_their_profile_is_worth(bagged):
-    grove, levels, labels, weights, _ = bagged
-    value = np.random.default_rng(0).normal(size=(len(grove.target), 3))
+    grove, target, levels, labels, weights, _ = bagged
+    value = np.random.default_rng(0).normal(size=(len(target), 3))
     random = np.array([7], dtype=np.uint64)
     found, worth = climb(
         grove, levels, labels.astype(np.int64), weights.astype(float), value,
         heat=2.0, sweeps=5, random=random,
     )  # fmt: skip
-    placement = Placement(grove, labels, weights)
+    placement = Placement(grove, target, labels, weights)
 
     def total(profiles: np.ndarray) -> np.ndarray:
         leaf = placement.leaves_of(profiles)
@@ -135,71 +143,90 @@ def test_walks_report_what_their_profile_is_worth(bagged):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_scrambled_rows_are_placed_again(plain, seed):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, 8, seed)
-    before = Placement(grove, labels).energy(wrong)
-    got = repair(grove, wrong, labels, deadline=FAR, seed=seed, max_rounds=12)
-    assert got.energy == Placement(grove, labels).energy(got.levels)
+    before = Placement(grove, target, labels).energy(wrong)
+    got = repair(grove, target, wrong, labels, deadline=FAR, seed=seed, max_rounds=12)
+    assert got.energy == Placement(grove, target, labels).energy(got.levels)
     assert got.energy == 0 < before
     assert 1 <= got.improved <= got.rounds <= 12
 
 
 def test_a_table_from_nothing_is_found(plain):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, len(levels), 3)
-    got = repair(grove, wrong, labels, deadline=FAR, seed=0, max_rounds=6)
-    assert got.energy < 0.1 * Placement(grove, labels).energy(wrong)
+    got = repair(grove, target, wrong, labels, deadline=FAR, seed=0, max_rounds=6)
+    assert got.energy < 0.1 * Placement(grove, target, labels).energy(wrong)
 
 
 @pytest.mark.parametrize("by_row", [True, False])
 def test_rows_with_weights_are_placed_again(bagged, by_row):
-    grove, levels, labels, weights, distinct = bagged
+    grove, target, levels, labels, weights, distinct = bagged
     wrong = scrambled(grove, levels, 5, 0)
     also = distinct if by_row else None
-    placement = Placement(grove, labels, weights, also)
-    got = repair(grove, wrong, labels, weights, distinct=also, deadline=FAR, seed=0, max_rounds=8)
+    placement = Placement(grove, target, labels, weights, also)
+    got = repair(
+        grove, target, wrong, labels, weights, distinct=also, deadline=FAR, seed=0, max_rounds=8
+    )
     assert got.energy == placement.energy(got.levels)
     assert got.energy < 0.2 * placement.energy(wrong)
 
 
 def test_small_neighbourhoods_never_make_it_worse(plain):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, 20, 4)
-    seen = [Placement(grove, labels).energy(wrong)]
+    seen = [Placement(grove, target, labels).energy(wrong)]
 
     def accept(old: np.ndarray, new: np.ndarray) -> bool:
-        seen.append(Placement(grove, labels).energy(new))
-        assert seen[-1] <= Placement(grove, labels).energy(old)
+        seen.append(Placement(grove, target, labels).energy(new))
+        assert seen[-1] <= Placement(grove, target, labels).energy(old)
         return True
 
-    repair(grove, wrong, labels, deadline=FAR, seed=0, neighbourhood=6, max_rounds=5, accept=accept)
+    repair(
+        grove,
+        target,
+        wrong,
+        labels,
+        deadline=FAR,
+        seed=0,
+        neighbourhood=6,
+        max_rounds=5,
+        accept=accept,
+    )
     assert seen == sorted(seen, reverse=True)
     assert seen[-1] < seen[0]
 
 
 def test_the_caller_may_refuse(plain):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, 4, 5)
     got = repair(
-        grove, wrong, labels, deadline=FAR, seed=0, max_rounds=2, accept=lambda _old, _new: False
+        grove,
+        target,
+        wrong,
+        labels,
+        deadline=FAR,
+        seed=0,
+        max_rounds=2,
+        accept=lambda _old, _new: False,
     )
     np.testing.assert_array_equal(got.levels, wrong)
     assert (got.rounds, got.improved) == (2, 0)
 
 
 def test_the_same_seed_gives_the_same_table(plain):
-    grove, levels, labels = plain
+    grove, target, levels, labels = plain
     wrong = scrambled(grove, levels, 12, 6)
     one, other = (
-        repair(grove, wrong, labels, deadline=FAR, seed=9, max_rounds=2) for _ in range(2)
+        repair(grove, target, wrong, labels, deadline=FAR, seed=9, max_rounds=2) for _ in range(2)
     )
     np.testing.assert_array_equal(one.levels, other.levels)
 
 
 def test_a_right_table_and_a_past_deadline_change_nothing(plain):
-    grove, levels, labels = plain
-    assert repair(grove, levels, labels, deadline=FAR, seed=0).rounds == 0
+    grove, target, levels, labels = plain
+    assert repair(grove, target, levels, labels, deadline=FAR, seed=0).rounds == 0
     wrong = scrambled(grove, levels, 4, 7)
-    got = repair(grove, wrong, labels, deadline=time.monotonic() - 1, seed=0)
+    got = repair(grove, target, wrong, labels, deadline=time.monotonic() - 1, seed=0)
     assert got.rounds == 0
     np.testing.assert_array_equal(got.levels, wrong)

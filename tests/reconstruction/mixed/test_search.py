@@ -15,6 +15,7 @@ from glassleak.reconstruction.evaluation._evaluate import random_baseline, recon
 from glassleak.reconstruction.mixed._axes import axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
 from glassleak.reconstruction.mixed._rows import Rows, values_of
+from glassleak.reconstruction.mixed._terms import exact_terms
 
 NUMBERS = gl.Schema(
     [
@@ -64,6 +65,11 @@ def prepared(model, schema, midpoints=True):
     return facts, axes, grove_of(facts, axes, midpoints=midpoints)
 
 
+def rows_of(facts, grove, levels, labels, seed):
+    target = np.concatenate([part.counts for part in facts.parts])
+    return Rows(grove, exact_terms(target, len(labels)), levels, labels, seed)
+
+
 def true_levels(axes, facts, table: pd.DataFrame) -> np.ndarray:
     values = table.to_numpy(dtype=float)
     out = []
@@ -80,8 +86,8 @@ def true_levels(axes, facts, table: pd.DataFrame) -> np.ndarray:
 def test_the_true_rows_have_no_energy():
     table, labels = people(60, 1)
     facts, axes, grove = prepared(forest(table, labels), NUMBERS)
-    rows = Rows(grove, true_levels(axes, facts, table), labels, 0)
-    assert rows.miscounted == 0
+    rows = rows_of(facts, grove, true_levels(axes, facts, table), labels, 0)
+    assert rows.energy == 0
     assert rows.not_half_way == 0
 
 
@@ -90,11 +96,11 @@ def test_bookkeeping_survives_many_moves():
     facts, axes, grove = prepared(forest(table, labels, 12), NUMBERS)
     rng = np.random.default_rng(0)
     start = np.column_stack([rng.integers(0, k, 30) for k in grove.sizes])
-    rows = Rows(grove, start, labels, 3)
+    rows = rows_of(facts, grove, start, labels, 3)
     for heat in (3.0, 1.0, 0.3):
         assert rows.sweep(heat, 0.7) > 0
-    fresh = Rows(grove, rows.levels, labels, 0)
-    for name in ("leaf", "excess", "counts", "node"):
+    fresh = rows_of(facts, grove, rows.levels, labels, 0)
+    for name in ("leaf", "held", "counts", "node"):
         np.testing.assert_array_equal(getattr(rows, name), getattr(fresh, name), err_msg=name)
     values = values_of(axes, rows.levels, len(facts.columns))
     for t, part in enumerate(facts.parts):
@@ -104,13 +110,15 @@ def test_bookkeeping_survives_many_moves():
 
 def test_cold_sweeps_never_raise_the_energy():
     table, labels = people(25, 3)
-    _, _, grove = prepared(forest(table, labels, 15), NUMBERS)
+    facts, _, grove = prepared(forest(table, labels, 15), NUMBERS)
     rng = np.random.default_rng(1)
-    rows = Rows(grove, np.column_stack([rng.integers(0, k, 25) for k in grove.sizes]), labels, 1)
-    energy = [rows.miscounted + 0.7 * rows.not_half_way]
+    rows = rows_of(
+        facts, grove, np.column_stack([rng.integers(0, k, 25) for k in grove.sizes]), labels, 1
+    )
+    energy = [rows.energy + 0.7 * rows.not_half_way]
     for _ in range(6):
         rows.sweep(1e-3, 0.7)
-        energy.append(rows.miscounted + 0.7 * rows.not_half_way)
+        energy.append(rows.energy + 0.7 * rows.not_half_way)
     assert (np.diff(energy) <= 1e-9).all()
     assert energy[-1] < energy[0] / 2
 
@@ -177,10 +185,10 @@ def test_missing_values_take_their_own_way():
     )
     model = forest(table, labels, 30)
     facts, axes, grove = prepared(model, schema)
-    rows = Rows(grove, true_levels(axes, facts, table), labels, 0)
-    assert rows.miscounted == 0
+    rows = rows_of(facts, grove, true_levels(axes, facts, table), labels, 0)
+    assert rows.energy == 0
     rows.sweep(2.0, 0.0)
-    fresh = Rows(grove, rows.levels, labels, 0)
+    fresh = rows_of(facts, grove, rows.levels, labels, 0)
     np.testing.assert_array_equal(rows.leaf, fresh.leaf)
     np.testing.assert_array_equal(rows.node, fresh.node)
     found = gl.reconstruct(model, schema, formulation="search", budget_seconds=3)
@@ -193,10 +201,10 @@ def test_numbers_beyond_single_precision_are_compared_as_the_model_does():
     table = pd.DataFrame({"id": 2**25 + rng.integers(0, 40, 30), "x": rng.integers(0, 9, 30)})
     labels = rng.integers(0, 2, 30)
     schema = gl.Schema([gl.Ordinal("id", 2**25, 2**25 + 39), gl.Ordinal("x", 0, 8)])
-    _, _, grove = prepared(forest(table, labels, 10), schema)
+    facts, _, grove = prepared(forest(table, labels, 10), schema)
     levels = (table["id"] - 2**25).to_numpy()
-    rows = Rows(grove, np.column_stack([levels, table["x"]]), labels, 0)
-    assert rows.miscounted == 0
+    rows = rows_of(facts, grove, np.column_stack([levels, table["x"]]), labels, 0)
+    assert rows.energy == 0
     assert rows.not_half_way == 0
 
 

@@ -10,10 +10,9 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 import glassleak as gl
 from glassleak.errors import ModelTooLargeError
 from glassleak.knowledge import Known
-from glassleak.reconstruction.replayed import _possible, reconstruct_replayed
+from glassleak.reconstruction.mixed._rows import Rows, levels_of, values_of
+from glassleak.reconstruction.replayed import _mixed, _possible, reconstruct_replayed
 from glassleak.reconstruction.replayed._draws import drawn_rows
-from glassleak.reconstruction.replayed._heat import Table, energy_of, put, stir
-from glassleak.reconstruction.replayed._levels import BLOCK, LOW, levels_of
 from glassleak.reconstruction.replayed._problem import problem_of
 from glassleak.reconstruction.replayed._settle import settle
 
@@ -140,68 +139,42 @@ def test_classes_and_rare_rows_are_settled_rightly():
         assert (got == leaves[i])[drawn].all()
 
 
+def searched_rows(model, level=None, seed=0):
+    """The rows of a search as it starts, or with the given levels, and what it searches for."""
+    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
+    settled = settle(problem, np.inf, 0, lambda _step, _share: None)
+    task, _ = _mixed._task(problem, settled, midpoints=True)
+    rng = np.random.default_rng(seed)
+    rows = task.start(seed, rng, None, np.zeros(N_ROWS, dtype=bool))
+    return problem, task, rows
+
+
 @pytest.mark.parametrize("temperature", [5.0, 0.5])
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_books_are_kept(temperature, missing):
     """After many moves, leaves and figures are what counting from scratch gives."""
     _, _, model = trained(6, missing=missing)
-    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
-    levels, leaves = levels_of(problem), problem.leaves
-    rng = np.random.default_rng(0)
-
-    def fresh(level, label):
-        table = Table(
-            level, label, np.ones((N_ROWS, 2), bool), np.zeros(len(levels.tree), np.int64),
-            np.zeros(len(levels.tree), np.uint64), -leaves.draws.copy(), -leaves.distinct.copy(),
-            np.ones(len(leaves.tree), bool), np.ones(len(leaves.tree), bool),
-        )  # fmt: skip
-        for i in range(N_ROWS):
-            put(levels, table, i)
-        return table
-
-    level = np.stack([rng.integers(0, k, N_ROWS) for k in levels.n_levels], axis=1)
-    table = fresh(level, rng.integers(0, 2, N_ROWS))
-    table.allowed[:10] = np.eye(2, dtype=bool)[table.label[:10]]
-    moves = 3000
-    stir(
-        levels, table, temperature, rng.integers(0, N_ROWS, moves),
-        rng.integers(0, len(levels.n_levels), moves), rng.random(moves),
-        np.empty((len(levels.node) + 2, 3), np.int64),
-    )  # fmt: skip
-    again = fresh(table.level.copy(), table.label.copy())
-    for name in ("leaf", "tested", "draws", "distinct"):
-        np.testing.assert_array_equal(getattr(table, name), getattr(again, name))
+    problem, task, rows = searched_rows(model)
+    rows.allowed = np.ones((N_ROWS, 2), dtype=bool)
+    for _ in range(20):
+        assert rows.sweep(temperature, 1.0) > 0
+    again = Rows(task.grove, task.terms, rows.levels, rows.labels, 0, rows.times)
+    drawn = rows.times > 0
+    np.testing.assert_array_equal(rows.leaf[drawn], again.leaf[drawn])
+    for name in ("held", "seen", "counts", "node"):
+        np.testing.assert_array_equal(getattr(rows, name), getattr(again, name), err_msg=name)
     # The leaves are those of the model itself.
-    values = problem.space.values(table.level.astype(np.int32))
-    for x, i in enumerate(np.repeat(np.arange(N_ROWS), np.diff(levels.first))):
-        t = int(levels.tree[x])
-        group = problem.facts.parts[t].assign(values[i : i + 1])[0]
-        assert table.leaf[x] == leaves.first[t] + group
-    assert (levels.node[levels.node[:, BLOCK] < 0, LOW] >= 0).all()
+    values = values_of(task.axes, rows.levels, len(model.columns))
+    for t, part in enumerate(problem.facts.parts):
+        own = part.assign(values) + problem.leaves.first[t]
+        np.testing.assert_array_equal(own[drawn[:, t]], rows.leaf[drawn[:, t], t])
 
 
-def test_the_truth_has_no_energy():
-    X, y, model = trained(7)
-    problem = problem_of(model, SCHEMA, drawn_rows(model), Known())
-    levels, leaves = levels_of(problem), problem.leaves
-    level = np.empty((N_ROWS, len(problem.space.blocks)), dtype=np.int64)
-    for b, block in enumerate(problem.space.blocks):
-        single = X.to_numpy()[:, block.columns].astype(np.float32)
-        column = model.columns[block.columns[0]]
-        cuts = problem.facts.thresholds.get(column, np.empty(0))
-        if len(block.columns) > 1:
-            level[:, b] = (single[:, None] == block.values[None]).all(axis=2).argmax(axis=1)
-        else:
-            there = np.searchsorted(cuts, block.values[:, 0].astype(np.float32))
-            here = np.searchsorted(cuts, single[:, 0])
-            level[:, b] = (here[:, None] == there[None]).argmax(axis=1)
-    table = Table(
-        level, y.astype(np.int64), np.ones((N_ROWS, 2), bool),
-        np.zeros(len(levels.tree), np.int64), np.zeros(len(levels.tree), np.uint64),
-        -leaves.draws.copy(), -leaves.distinct.copy(), np.ones(len(leaves.tree), bool),
-        np.ones(len(leaves.tree), bool),
-    )  # fmt: skip
-    assert energy_of(table) > 0
-    for i in range(N_ROWS):
-        put(levels, table, i)
-    assert energy_of(table) == 0
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_truth_has_no_energy(missing):
+    X, y, model = trained(7, missing=missing)
+    _, task, rows = searched_rows(model)
+    assert rows.energy > 0
+    rows.place(levels_of(task.axes, X.to_numpy()), y)
+    assert rows.energy == 0
+    assert rows.not_half_way == 0

@@ -18,6 +18,7 @@ from glassleak.reconstruction._result import Certificate, Reconstruction, Status
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._axes import Axis, axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
+from glassleak.reconstruction.mixed._mend import Figures
 from glassleak.reconstruction.mixed._rows import values_of
 from glassleak.reconstruction.mixed._search import Placed, Task, search
 from glassleak.reconstruction.mixed._terms import exact_terms
@@ -80,6 +81,7 @@ def attack_rows(
         axes,
         exact_terms(target, facts.n_rows),
         labels[:, None] == np.arange(len(facts.classes)),
+        figures=Figures(target),
     )
     placed = search(task, deadline=until, seed=seed, tell=tell)
     tell("recovering values", 0.95)

@@ -16,6 +16,8 @@ class Placement:
     Parameters
     ----------
     grove : Grove
+    target : (leaves, classes) int array
+        The published counts.
     labels : int array
     weights : (rows, trees) int array, optional
         How often each tree counts each row; once if not given.
@@ -31,6 +33,7 @@ class Placement:
     def __init__(
         self,
         grove: Grove,
+        target: LongArray,
         labels: npt.NDArray[np.integer],
         weights: npt.NDArray[np.integer] | None = None,
         distinct: npt.NDArray[np.integer] | None = None,
@@ -44,10 +47,8 @@ class Placement:
             self.weights = np.asarray(weights, dtype=np.int64)
         self.distinct = None if distinct is None else np.asarray(distinct, dtype=np.int64)
         # Both kinds of figures side by side: per class, and (last) distinct rows.
-        self.wanted: LongArray = np.zeros(
-            (len(grove.target), grove.target.shape[1] + 1), dtype=np.int64
-        )
-        self.wanted[:, :-1] = grove.target
+        self.wanted: LongArray = np.zeros((len(target), target.shape[1] + 1), dtype=np.int64)
+        self.wanted[:, :-1] = target
         if self.distinct is not None:
             self.wanted[:, -1] = self.distinct
 

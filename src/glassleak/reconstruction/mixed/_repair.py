@@ -55,6 +55,7 @@ class Repaired:
 
 def repair(
     grove: Grove,
+    target: LongArray,
     levels: IntArray,
     labels: IntArray,
     weights: npt.NDArray[np.integer] | None = None,
@@ -70,6 +71,8 @@ def repair(
 
     Parameters
     ----------
+    target : (leaves, classes) int array
+        The published counts.
     levels : (rows, attributes) int array
     labels : (rows,) int array
     weights : (rows, trees) int array, optional
@@ -86,7 +89,7 @@ def repair(
         Asked with the old table and a new one that fits as well or better, whether to go on with
         the new one; without it, always.  So a caller can prefer tables for other reasons.
     """
-    placement = Placement(grove, labels, weights, distinct)
+    placement = Placement(grove, target, labels, weights, distinct)
     rng = np.random.default_rng(seed)
     table = np.array(levels, dtype=np.int32, order="C")
     energy = placement.energy(table)

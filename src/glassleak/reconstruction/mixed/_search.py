@@ -17,6 +17,7 @@ from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._agree import agreed
 from glassleak.reconstruction.mixed._axes import Axis
 from glassleak.reconstruction.mixed._grove import Grove
+from glassleak.reconstruction.mixed._mend import Figures, mend
 from glassleak.reconstruction.mixed._rows import Rows
 from glassleak.reconstruction.mixed._terms import Terms
 
@@ -27,10 +28,12 @@ _SAMPLES = 60
 # Two attempts run side by side; the first two start from nothing.
 _ATTEMPTS, _AT_ONCE = 60, 2
 # Of the whole time for the attempts that start from nothing; of an attempt's time for cooling,
-# the rest is for looking around in what was found.
-_FIRST_SHARE, _COOLING_SHARE = 0.6, 0.85
+# until when it is repaired, and the rest is for looking around in what was found.
+_FIRST_SHARE, _COOLING_SHARE, _MENDING_SHARE = 0.6, 0.65, 0.85
 # Share of the agreed rows that are freed after as many pairs of attempts in vain; then again.
 _FREED = (0.0, 0.25, 0.5, 1.0)
+# Rows times trees of tables that are looked at once even if the time is up.
+_QUICK = 100_000
 # More rows than this are not compared between attempts, which takes the square of their number.
 _COMPARED = 4000
 
@@ -66,6 +69,8 @@ class Task:
     fixed : (rows,) bool array, optional
         Rows that are known, with their `levels` (of the others, anything).
     levels : (rows, attributes) int array, optional
+    figures : Figures, optional
+        What must be met, if everything is stated: then nearly right tables are repaired.
     cooling : Cooling
     """
 
@@ -76,6 +81,7 @@ class Task:
     times: IntArray | None = None
     fixed: BoolArray | None = None
     levels: IntArray | None = None
+    figures: Figures | None = None
     cooling: Cooling = Cooling()
 
     def start(
@@ -163,12 +169,16 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
                 until = min(until, started + first)
         cooled = now + _COOLING_SHARE * (until - now)
         done = _cool(rows, task.cooling, kept, known, cooled, number, enough, told)
+        if task.figures is not None and not (number % _AT_ONCE and enough.is_set()):
+            mended = now + _MENDING_SHARE * (until - now)
+            mend(rows, task.figures, task.cooling.half_way, known, mended, seed + number, told)
         placed = _look_around(rows, task, known, until, told)
         if placed.energy == 0 and number % _AT_ONCE == 0:
             enough.set()
         return placed, done
 
-    while attempt < _ATTEMPTS and time.monotonic() < deadline:
+    quick = n_rows * len(task.grove.roots) <= _QUICK
+    while attempt < _ATTEMPTS and (time.monotonic() < deadline or (quick and not found)):
         jobs = [partial(tried, attempt + k, deadline) for k in range(_AT_ONCE)]
         attempt += _AT_ONCE
         for placed, done in side_by_side(jobs, tell):
@@ -255,6 +265,7 @@ def _look_around(
     places: list[IntArray] = []
     right: list[bool] = []
     started = time.monotonic()
+    before, levels = rows.energy + cooling.half_way * rows.not_half_way, rows.levels.copy()
     for step in range(_SAMPLES):
         rows.sweep(cooling.still, cooling.half_way, some=free)
         seen.append(rows.levels.copy())
@@ -272,6 +283,8 @@ def _look_around(
     for _ in range(3):
         if rows.sweep(cooling.still, cooling.half_way, wanted, free) == 0:
             break
+    if rows.energy + cooling.half_way * rows.not_half_way > before and task.figures is not None:
+        rows.place(levels, rows.labels)
     same = (samples == rows.levels).all(axis=2).sum(axis=0)
     there = ((np.stack(places[settled:]) == rows.leaf) | (rows.times == 0)).all(axis=2).sum(axis=0)
     return Placed(

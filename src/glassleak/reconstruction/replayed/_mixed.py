@@ -10,6 +10,7 @@ import numpy as np
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._axes import axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
+from glassleak.reconstruction.mixed._mend import Figures
 from glassleak.reconstruction.mixed._rows import levels_of
 from glassleak.reconstruction.mixed._search import Cooling, Placed, Task, search
 from glassleak.reconstruction.mixed._terms import exact_terms
@@ -82,9 +83,12 @@ def _task(problem: Problem, settled: Settled, midpoints: bool) -> tuple[Task, An
     ])  # fmt: skip
     start = levels_of(axes, problem.space.values(profile.astype(np.int32)))
     times = np.ascontiguousarray(problem.drawn.T.astype(np.int32))
+    draws, distinct = leaves.draws[grove.group], leaves.distinct[grove.group]
+    stated = (draws >= 0).all() and (distinct >= 0).all()
     task = Task(
-        grove, axes, terms, settled.allowed, times, settled.certain, start, cooling=_COOLING
-    )
+        grove, axes, terms, settled.allowed, times, settled.certain, start,
+        Figures(draws, distinct) if stated else None, cooling=_COOLING,
+    )  # fmt: skip
     return task, grove.group
 
 
