@@ -37,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, help="(default: 40, 100 and 500)")
     parser.add_argument("--seeds", type=int, default=1, help="how many (default: %(default)s)")
     parser.add_argument("--budget", type=float, default=300, help="seconds (default: %(default)g)")
+    parser.add_argument("--first-seed", type=int, default=0, help="(default: %(default)s)")
     parser.add_argument("--places-given", action="store_true", help="no search")
+    parser.add_argument(
+        "--draws", choices=("auto", "known", "unknown"), default="auto", help="(default: auto)"
+    )
     parser.add_argument(
         "--unknowable", action="store_true", help="count numbers nobody can know (many trainings)"
     )
@@ -50,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
         if dataset == "default_credit" and not os.environ.get("GLASSLEAK_REFERENCE"):
             print("default_credit: skipped, GLASSLEAK_REFERENCE is not set")
             continue
-        for seed in range(arguments.seeds):
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             n_rows = arguments.rows or CASES[dataset]
             lines.append(_given(dataset, n_rows, seed, arguments.unknowable))
             print(lines[-1], flush=True)
             if not arguments.places_given:
-                lines.append(_searched(dataset, n_rows, seed, arguments.budget))
+                lines.append(_searched(dataset, n_rows, seed, arguments.budget, arguments.draws))
                 print(lines[-1], flush=True)
     table = pd.DataFrame(lines)
     print(table.to_string(index=False))
@@ -81,10 +85,12 @@ def _given(dataset: str, n_rows: int, seed: int, unknowable: bool) -> dict[str, 
     }
 
 
-def _searched(dataset: str, n_rows: int, seed: int, budget: float) -> dict[str, Any]:
+def _searched(
+    dataset: str, n_rows: int, seed: int, budget: float, draws: str = "auto"
+) -> dict[str, Any]:
     X, y, schema, model, _ = _trained(dataset, n_rows, seed)
     processor, started = time.process_time(), time.perf_counter()
-    rec = gl.reconstruct(model, schema, budget_seconds=budget, seed=seed)
+    rec = gl.reconstruct(model, schema, multiplicities=draws, budget_seconds=budget, seed=seed)
     processor = time.process_time() - processor
     drawn = model.bagging.multiplicities(len(model), n_rows).T > 0
     placed = (model.apply(rec.table) == model.apply(X.to_numpy())) | ~drawn

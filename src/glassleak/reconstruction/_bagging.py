@@ -55,6 +55,7 @@ def attack_resampled(
                 forest, schema, known, None if named else multiplicities,
                 deadline=deadline, seed=seed, progress=progress,
                 enumerable_elsewhere=MAX_ENTRIES if named and multiplicities == "auto" else 0,
+                may_give_up=named and multiplicities == "auto",
             )  # fmt: skip
         except (BudgetExhaustedError, ModelTooLargeError, UnsupportedModelError) as error:
             if not named or multiplicities == "known":

@@ -119,7 +119,6 @@ def _targets(found: Reconstruction) -> dict[str, Any]:
         return {}
     return {
         "targets_told": round(share * len(found.table)),
-        "share_of_numbers_determined": found.details.get("share_of_numbers"),
     }
 
 

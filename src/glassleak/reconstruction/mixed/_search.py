@@ -32,6 +32,9 @@ _ATTEMPTS, _AT_ONCE = 60, 2
 _FIRST_SHARE, _COOLING_SHARE, _MENDING_SHARE = 0.6, 0.65, 0.85
 # Share of the agreed rows that are freed after as many pairs of attempts in vain; then again.
 _FREED = (0.0, 0.25, 0.5, 1.0)
+# Attempts that leave more than this share of a random table's misfit have not found the table; how
+# much of the time they get where giving up is an option.
+_FORMED, _TRIAL_SHARE = 0.25, 0.5
 # Rows times trees of tables that are looked at once even if the time is up.
 _QUICK = 100_000
 # More rows than this are not compared between attempts, which takes the square of their number.
@@ -126,6 +129,8 @@ class Placed:
     several : bool
         Whether different tables with every figure right were seen.
     sweeps, samples : int
+    formed : bool
+        Whether some attempt from nothing came close to the figures at all.
     """
 
     levels: IntArray
@@ -139,10 +144,18 @@ class Placed:
     several: bool
     sweeps: int
     samples: int
+    formed: bool = True
 
 
-def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
+def search(
+    task: Task, *, deadline: float, seed: int, tell: Progress, may_give_up: bool = False
+) -> Placed:
     """Place the rows so that the leaves cost as little as possible.
+
+    Parameters
+    ----------
+    may_give_up : bool
+        Stop half way if no table begins to form: the caller has another use for the time.
 
     Raises
     ------
@@ -156,10 +169,12 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
     kept = known.copy()
     sweeps, attempt, stale, best = 0, 0, 0, np.inf
     enough = threading.Event()
+    hopeless: list[int] = []
 
     def tried(number: int, until: float, told: Progress) -> tuple[Placed, int]:
         rng = np.random.default_rng([seed, number])
         rows = task.start(seed + 7919 * number, rng, found[0] if found else None, kept)
+        at_random = rows.energy
         now = time.monotonic()
         if number < _AT_ONCE:
             # What the attempts from nothing agree on makes the others cheap; but attempts that
@@ -167,6 +182,8 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
             first = _FIRST_SHARE * (until - started)
             if first / _seconds_per_sweep(rows, task.cooling) >= _SLOWLY:
                 until = min(until, started + first)
+            if may_give_up:
+                until = min(until, started + _TRIAL_SHARE * (deadline - started))
         cooled = now + _COOLING_SHARE * (until - now)
         done = _cool(rows, task.cooling, kept, known, cooled, number, enough, told)
         if task.figures is not None and not (number % _AT_ONCE and enough.is_set()):
@@ -175,6 +192,8 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
         placed = _look_around(rows, task, known, until, told)
         if placed.energy == 0 and number % _AT_ONCE == 0:
             enough.set()
+        if number < _AT_ONCE and placed.misfit > _FORMED * at_random:
+            hopeless.append(number)
         return placed, done
 
     quick = n_rows * len(task.grove.roots) <= _QUICK
@@ -186,7 +205,7 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
             sweeps += done
         found.sort(key=lambda placed: placed.energy)
         del found[2:]
-        if found[0].energy == 0:
+        if found[0].energy == 0 or (may_give_up and len(hopeless) == _AT_ONCE):
             break
         stale = 0 if found[0].energy < best else stale + 1
         best = found[0].energy
@@ -197,7 +216,7 @@ def search(task: Task, *, deadline: float, seed: int, tell: Progress) -> Placed:
         kept |= known
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
-    return replace(found[0], sweeps=sweeps)
+    return replace(found[0], sweeps=sweeps, formed=len(hopeless) < _AT_ONCE)
 
 
 def _agreed(task: Task, one: Placed, other: Placed) -> BoolArray:

@@ -19,6 +19,7 @@ from glassleak.reconstruction.regression._place import UNKNOWN, Places
 from glassleak.reconstruction.regression._rest import fits_leaf, held_by
 from glassleak.reconstruction.regression._values import SAME, Shares
 from glassleak.reconstruction.values import Values, recover_values
+from glassleak.reconstruction.values._told import value_details
 from glassleak.schema import Schema
 
 BoolArray = npt.NDArray[np.bool_]
@@ -75,7 +76,7 @@ def answer(
         "wrong_means": replayed.wrong_means,
         "rows_at_their_own_position": people.located,
         "targets_rounded_to_decimals": shares.decimals,
-        "values": None if found is None else found.reason,
+        "values": None if found is None else value_details(found, fits=right, proved=proved),
     }  # fmt: skip
     certificate = _certificate(model, facts, values, target, certain, known, profiles, status,
                                people, details)  # fmt: skip

@@ -44,6 +44,7 @@ def reconstruct_replayed(
     seed: int = 0,
     progress: Progress | None = None,
     enumerable_elsewhere: int = 0,
+    may_give_up: bool = False,
 ) -> Reconstruction:
     """Every row of a bagged forest's training set, in the original order.
 
@@ -56,6 +57,8 @@ def reconstruct_replayed(
     enumerable_elsewhere : int
         The caller has another way that lists all profiles if they, times the trees, are at most
         this many: then nothing is searched for.
+    may_give_up : bool
+        The caller has another way: a search over rows that leads nowhere leaves it half the time.
 
     Raises
     ------
@@ -94,8 +97,9 @@ def reconstruct_replayed(
             raise ModelTooLargeError(possible.reason)
         midpoints = thresholds_are_midpoints(forest)[0]
         found = search_who_is_who(
-            problem, possible.reason, deadline, seed, tell, midpoints=midpoints
-        )
+            problem, possible.reason, deadline, seed, tell, midpoints=midpoints,
+            may_give_up=may_give_up and known.nothing,
+        )  # fmt: skip
     else:
         found = who_is_who(problem, possible, deadline, seed, tell)
     return answer(problem, found, source, started, refine=partial(_exact_values, forest, schema))

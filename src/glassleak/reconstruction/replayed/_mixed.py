@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from glassleak.errors import BudgetExhaustedError
 from glassleak.reconstruction._survey import Progress
 from glassleak.reconstruction.mixed._axes import axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
@@ -30,7 +31,14 @@ _COOLING = Cooling(hot=5.0, cold=0.3, still=0.2, half_way=1.0)
 
 
 def search_who_is_who(
-    problem: Problem, why: str, deadline: float, seed: int, tell: Progress, *, midpoints: bool
+    problem: Problem,
+    why: str,
+    deadline: float,
+    seed: int,
+    tell: Progress,
+    *,
+    midpoints: bool,
+    may_give_up: bool = False,
 ) -> Found:
     """A table for rows whose possibilities are too many to list.
 
@@ -40,9 +48,13 @@ def search_who_is_who(
         Why they were not listed.
     midpoints : bool
         Whether every threshold is half way between two values of its node.
+    may_give_up : bool
+        Leave half of the time to the caller if no table begins to form.
 
     Raises
     ------
+    BudgetExhaustedError
+        It was given up.
     InconsistentModelError
         Some row fits nowhere, or the rows of a rare class cannot fill its leaves.
     """
@@ -54,7 +66,9 @@ def search_who_is_who(
     task, group = _task(problem, settled, midpoints)
     now = time.monotonic()
     until = deadline - _VALUES_SHARE * max(0.0, deadline - now)
-    placed = search(task, deadline=until, seed=seed, tell=tell)
+    placed = search(task, deadline=until, seed=seed, tell=tell, may_give_up=may_give_up)
+    if may_give_up and not placed.formed:
+        raise BudgetExhaustedError("no table that fits the draws began to form in half of the time")
     details: dict[str, Any] = {
         "not_listed": why,
         "rows_settled": int(settled.certain.sum()),
