@@ -45,7 +45,7 @@ def worth_of(low: Any, high: Any, entropy: int) -> Any:
 @compiled
 def best_split(
     row: Any, times: Any, value: Any, label: Any, n_classes: int, entropy: int, least: int,
-    low_rows: int, worth: float,
+    low_rows: int, worth: float, threshold: float,
 ) -> Any:  # fmt: skip
     """The best split of the rows `row` on the column `value`.
 
@@ -58,8 +58,8 @@ def best_split(
         Fewest rows on either side.
     low_rows : int
         Rows that went low in the published split if it is on this column, otherwise 0.
-    worth : float
-        What the published split is worth.
+    worth, threshold : float
+        What the published split is worth, and where it is.
 
     Returns
     -------
@@ -69,6 +69,9 @@ def best_split(
         The largest worth; minus infinity if there is no admissible split.  With `low_rows` given,
         of the other splits only; and infinity if one of them is found before the published one
         and as good, or after it and better.
+    there : bool
+        Whether the published split is half way between the values next to it; true if it is on
+        another column.
     """
     n = len(row)
     key = np.empty(n, np.float32)
@@ -78,13 +81,13 @@ def best_split(
     for k in range(1, n):
         smallest, largest = min(smallest, key[k]), max(largest, key[k])
     if largest <= np.float32(smallest + _SAME):
-        return True, -np.inf
+        return True, -np.inf, low_rows == 0
     order = np.argsort(key)
     low, high = np.zeros(n_classes), np.zeros(n_classes)
     for k in range(n):
         high[label[row[k]]] += times[k]
     best = -np.inf
-    beaten = False
+    beaten, there = False, low_rows == 0
     for p in range(n - 1):
         k = order[p]
         c = label[row[k]]
@@ -96,12 +99,13 @@ def best_split(
         if n_low < least or n - n_low < least:
             continue
         if n_low == low_rows:
+            there = key[k] / 2.0 + key[order[p + 1]] / 2.0 == threshold
             continue
         own = worth_of(low, high, entropy)
         best = max(best, own)
         if low_rows > 0 and better(own, worth, n_low < low_rows):
             beaten = True
-    return False, np.inf if beaten else best
+    return False, np.inf if beaten else best, there
 
 
 @compiled

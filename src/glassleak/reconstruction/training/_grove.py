@@ -31,6 +31,7 @@ class Grove(NamedTuple):
         small nor deep enough to stop before that.
     worth : (nodes,) float array
         How good the published split is, by the published counts.
+    threshold : (nodes,) float array
     low : (nodes,) int array
         Different rows that went left, by the published figures; 0 at leaves.
     row, times : int and float arrays
@@ -47,6 +48,7 @@ class Grove(NamedTuple):
     column: Any
     searched: Any
     worth: Any
+    threshold: Any
     low: Any
     row: Any
     times: Any
@@ -89,6 +91,7 @@ def grove_of(
             tree.feature.astype(np.int64),
             searched,
             worth,
+            tree.threshold,
             low,
             own,
             draws[t][own].astype(np.float64),

@@ -13,12 +13,12 @@ from glassleak.models import Forest
 from glassleak.reconstruction.training._gate import Settings
 from glassleak.reconstruction.training._grove import grove_of
 from glassleak.reconstruction.training._options import Options
-from glassleak.reconstruction.training._replay import BEATEN, UNSEEN, UNSPLIT, Replay, replay
+from glassleak.reconstruction.training._replay import BEATEN, MOVED, UNSEEN, UNSPLIT, Replay, replay
 from glassleak.reconstruction.training._walk import Table, copied, reach_of, table_of, walk
 
 # Minus the logarithm of how likely each finding is although the table is right: a split on a column
 # that was not looked at says more than one that another value, not known exactly, would beat.
-_PENALTIES = {BEATEN: 1.5, UNSEEN: 4.0, UNSPLIT: 4.0}
+_PENALTIES = {BEATEN: 1.5, UNSEEN: 4.0, UNSPLIT: 4.0, MOVED: 1.5}
 # What the value a cell starts with is worth by itself.
 _LOYALTY = 0.3
 _HOT, _COLD = 4.0, 0.3
@@ -90,7 +90,7 @@ def refine(
     """
     started = time.monotonic()
     tell = tell or (lambda _share: None)
-    penalty = np.zeros(5)
+    penalty = np.zeros(6)
     for finding, cost in _PENALTIES.items():
         penalty[finding] = cost
     labels = np.ascontiguousarray(labels, dtype=np.int64)

@@ -20,7 +20,7 @@ from glassleak.reconstruction.training._gate import Settings
 from glassleak.reconstruction.training._grove import Grove
 
 # What is found at a node.
-NOTHING, FITS, BEATEN, UNSEEN, UNSPLIT = range(5)
+NOTHING, FITS, BEATEN, UNSEEN, UNSPLIT, MOVED = range(6)
 
 
 class Facts(NamedTuple):
@@ -32,10 +32,13 @@ class Facts(NamedTuple):
         Whether the column is constant among the node's rows.
     best : (nodes, columns) float array
         See `best_split`; defined where a split was looked for.
+    there : (nodes,) bool array
+        Whether the published threshold is half way between two values.
     """
 
     constant: Any
     best: Any
+    there: Any
 
 
 class Replay(NamedTuple):
@@ -46,6 +49,7 @@ class Replay(NamedTuple):
     found : (nodes,) int8 array
         ``FITS``; ``BEATEN``: a column was looked at that has a better split; ``UNSEEN``: the
         column of the split was not looked at; ``UNSPLIT``: a leaf that could have been split;
+        ``MOVED``: the best split is on the right column, but its threshold is another one;
         ``NOTHING``: no split was looked for.
     seen : (nodes, columns per split) int32 array
         The columns looked at that are not constant, in order; -1 behind the last.
@@ -76,7 +80,9 @@ def facts_of(
 ) -> Facts:
     """The best split of every node on every column.  Cost: O(rows reaching nodes x columns)."""
     shape = (len(grove.column), values.shape[1])
-    facts = Facts(np.zeros(shape, dtype=bool), np.full(shape, -np.inf))
+    facts = Facts(
+        np.zeros(shape, dtype=bool), np.full(shape, -np.inf), np.ones(shape[0], dtype=bool)
+    )
     _fill_facts(grove, settings, facts, np.asfortranarray(values).T, labels, n_classes)
     return facts
 
@@ -102,11 +108,13 @@ def look_at(
         facts.constant[node, column], facts.best[node, column] = True, -np.inf
         return
     low = grove.low[node] if grove.column[node] == column else 0
-    constant, best = best_split(
+    constant, best, there = best_split(
         grove.row[start:stop], grove.times[start:stop], by_column[column], labels, n_classes,
-        settings.entropy, settings.min_samples_leaf, low, grove.worth[node],
+        settings.entropy, settings.min_samples_leaf, low, grove.worth[node], grove.threshold[node],
     )  # fmt: skip
     facts.constant[node, column], facts.best[node, column] = constant, best
+    if low > 0:
+        facts.there[node] = there
 
 
 def replay(grove: Grove, settings: Settings, facts: Facts) -> Replay:
@@ -220,4 +228,4 @@ def _judge(grove: Any, facts: Any, node: int, visited: Any, n_seen: int) -> Any:
     for k in range(n_seen):
         if k != at and better(facts.best[node, visited[k]], grove.worth[node], k < at):
             return BEATEN
-    return FITS
+    return FITS if facts.there[node] else MOVED

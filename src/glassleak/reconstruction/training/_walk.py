@@ -12,6 +12,8 @@ from glassleak.reconstruction.training._gate import Settings
 from glassleak.reconstruction.training._grove import Grove
 from glassleak.reconstruction.training._options import Options
 from glassleak.reconstruction.training._replay import (
+    MOVED,
+    NOTHING,
     Facts,
     facts_of,
     look_at,
@@ -113,7 +115,10 @@ def _grow(grove: Any, settings: Any, table: Any, t: int, space: Any, penalty: An
     replay_tree(grove, settings, table.facts, t, space, table.found, nowhere)
     cost = 0.0
     for node in range(grove.first[t], grove.first[t + 1]):
-        cost += penalty[table.found[node]]
+        found = table.found[node]
+        cost += penalty[found]
+        if found not in (NOTHING, MOVED) and not table.facts.there[node]:
+            cost += penalty[MOVED]
     return cost
 
 
@@ -138,6 +143,7 @@ def walk(
     width = options.columns.shape[1]
     was_constant = np.empty(most * width, np.bool_)
     was_best = np.empty(most * width)
+    was_there = np.empty(most * width, np.bool_)
     touched = np.empty(len(grove.state), np.int64)
     was_cost = np.empty(len(grove.state))
     taken = 0
@@ -160,11 +166,13 @@ def walk(
                     continue
                 was_constant[at] = table.facts.constant[node, column]
                 was_best[at] = table.facts.best[node, column]
+                was_there[at] = table.facts.there[node]
                 look_at(grove, settings, table.facts, table.value, table.label, n_classes,
                         node, column)  # fmt: skip
                 changed = (
                     was_constant[at] != table.facts.constant[node, column]
                     or was_best[at] != table.facts.best[node, column]
+                    or was_there[at] != table.facts.there[node]
                 )
                 at += 1
                 if changed and (n_touched == 0 or touched[n_touched - 1] != t):
@@ -192,6 +200,8 @@ def walk(
                     continue
                 table.facts.constant[node, column] = was_constant[at]
                 table.facts.best[node, column] = was_best[at]
+                if grove.column[node] == column:
+                    table.facts.there[node] = was_there[at]
                 at += 1
     return taken
 
