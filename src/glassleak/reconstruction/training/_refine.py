@@ -116,7 +116,7 @@ def refine(
         for start in range(0, len(cells), _CHUNK):
             part = cells[start : start + _CHUNK]
             walk(grove, settings, reach, options, table, n_classes, penalty, weight, temperature,
-                 part, rng.random((len(part), 2)))  # fmt: skip
+                 part, rng.random((len(part), 4)))  # fmt: skip
             if time.monotonic() > deadline:
                 break
         done += 1

@@ -129,23 +129,28 @@ def walk(
 ) -> Any:  # fmt: skip
     """Propose another option for each of `cells` in turn; returns how many were taken.
 
+    Half of the proposals exchange the values of two rows, where both may hold the other's: the
+    values of a column are known better than whose they are.
+
     Parameters
     ----------
     weight : (options,) float array
         How welcome each option is by itself, in the unit of the penalties.
-    cells, chance : (moves,) and (moves, 2) arrays
+    cells, chance : (moves,) and (moves, 4) arrays
         Which cells, and random numbers.
     """
     space = workspace(grove, table.facts)
     most = 1
     for i in range(len(reach.first) - 1):
         most = max(most, reach.first[i + 1] - reach.first[i])
-    width = options.columns.shape[1]
-    was_constant = np.empty(most * width, np.bool_)
-    was_best = np.empty(most * width)
-    was_there = np.empty(most * width, np.bool_)
-    touched = np.empty(len(grove.state), np.int64)
-    was_cost = np.empty(len(grove.state))
+    log = _Log(
+        np.empty((2 * most * options.columns.shape[1], 2), np.int64),
+        np.empty(2 * most * options.columns.shape[1], np.bool_),
+        np.empty(2 * most * options.columns.shape[1], np.float64),
+        np.empty(2 * most * options.columns.shape[1], np.bool_),
+        np.zeros(len(grove.state), np.bool_),
+        np.empty(len(grove.state), np.float64),
+    )
     taken = 0
     for move in range(len(cells)):
         cell = cells[move]
@@ -154,60 +159,113 @@ def walk(
         new = first + int(chance[move, 0] * (count - 1))
         if new >= old:
             new += 1
-        row, own = options.row[cell], options.columns[options.attribute[cell]]
-        _put(table, options, own, row, new)
-        start, stop = reach.first[row], reach.first[row + 1]
-        n_touched = at = 0
-        for k in range(start, stop):
-            node, t = reach.node[k], reach.tree[k]
-            for w in range(width):
-                column = own[w]
-                if column < 0 or options.value[new, w] == options.value[old, w]:
-                    continue
-                was_constant[at] = table.facts.constant[node, column]
-                was_best[at] = table.facts.best[node, column]
-                was_there[at] = table.facts.there[node]
-                look_at(grove, settings, table.facts, table.value, table.label, n_classes,
-                        node, column)  # fmt: skip
-                changed = (
-                    was_constant[at] != table.facts.constant[node, column]
-                    or was_best[at] != table.facts.best[node, column]
-                    or was_there[at] != table.facts.there[node]
-                )
-                at += 1
-                if changed and (n_touched == 0 or touched[n_touched - 1] != t):
-                    touched[n_touched] = t
-                    n_touched += 1
+        partner, gives = -1, -1
+        if chance[move, 2] < 0.5:
+            partner, gives = _partner(options, table.choice, cell, old, new, chance[move, 3])
+        log.tree[:] = False
+        size = _change(grove, settings, reach, options, table, n_classes, cell, new, log, 0)
         change = weight[old] - weight[new]
-        for k in range(n_touched):
-            t = touched[k]
-            was_cost[k] = table.cost[t]
-            table.cost[t] = _grow(grove, settings, table, t, space, penalty)
-            change += table.cost[t] - was_cost[k]
+        if partner >= 0:
+            change += weight[table.choice[partner]] - weight[gives]
+            kept = table.choice[partner]
+            size = _change(
+                grove, settings, reach, options, table, n_classes, partner, gives, log, size
+            )
+        for t in range(len(grove.state)):
+            if log.tree[t]:
+                log.cost[t] = table.cost[t]
+                table.cost[t] = _grow(grove, settings, table, t, space, penalty)
+                change += table.cost[t] - log.cost[t]
         if change <= 0.0 or chance[move, 1] < np.exp(-change / temperature):
-            table.choice[cell] = new
             taken += 1
             continue
-        _put(table, options, own, row, old)
-        for k in range(n_touched):
-            table.cost[touched[k]] = was_cost[k]
-        at = 0
-        for k in range(start, stop):
-            node = reach.node[k]
-            for w in range(width):
-                column = own[w]
-                if column < 0 or options.value[new, w] == options.value[old, w]:
-                    continue
-                table.facts.constant[node, column] = was_constant[at]
-                table.facts.best[node, column] = was_best[at]
-                if grove.column[node] == column:
-                    table.facts.there[node] = was_there[at]
-                at += 1
+        for t in range(len(grove.state)):
+            if log.tree[t]:
+                table.cost[t] = log.cost[t]
+        # Backwards: a node both rows reach was written down twice.
+        for k in range(size - 1, -1, -1):
+            node, column = log.place[k, 0], log.place[k, 1]
+            table.facts.constant[node, column] = log.constant[k]
+            table.facts.best[node, column] = log.best[k]
+            if grove.column[node] == column:
+                table.facts.there[node] = log.there[k]
+        _put(table, options, cell, old)
+        if partner >= 0:
+            _put(table, options, partner, kept)
     return taken
 
 
+class _Log(NamedTuple):
+    """What a change has overwritten: facts one by one, and the costs of trees."""
+
+    place: Any
+    constant: Any
+    best: Any
+    there: Any
+    tree: Any
+    cost: Any
+
+
 @compiled
-def _put(table: Any, options: Any, own: Any, row: int, option: int) -> None:
+def _partner(options: Any, choice: Any, cell: int, old: int, new: int, chance: float) -> Any:
+    """A cell of the same attribute that holds what `cell` is to hold, and may hold what it has."""
+    attribute = options.attribute[cell]
+    start = int(chance * len(choice))
+    for step in range(len(choice)):
+        k = (start + step) % len(choice)
+        if options.attribute[k] != attribute or k == cell:
+            continue
+        if not _same(options.value, choice[k], new):
+            continue
+        for option in range(options.first[k], options.first[k + 1]):
+            if _same(options.value, option, old):
+                return k, option
+    return -1, -1
+
+
+@compiled
+def _same(value: Any, one: int, other: int) -> Any:
+    for w in range(value.shape[1]):
+        if value[one, w] != value[other, w]:
+            return False
+    return True
+
+
+@compiled
+def _change(
+    grove: Any, settings: Any, reach: Any, options: Any, table: Any, n_classes: int,
+    cell: int, new: int, log: Any, size: int,
+) -> Any:  # fmt: skip
+    """Put another option into a cell and work out what that changes; returns the log's size."""
+    old = table.choice[cell]
+    _put(table, options, cell, new)
+    row, own = options.row[cell], options.columns[options.attribute[cell]]
+    for k in range(reach.first[row], reach.first[row + 1]):
+        node = reach.node[k]
+        for w in range(len(own)):
+            column = own[w]
+            if column < 0 or options.value[new, w] == options.value[old, w]:
+                continue
+            constant, best = table.facts.constant[node, column], table.facts.best[node, column]
+            there = table.facts.there[node]
+            look_at(grove, settings, table.facts, table.value, table.label, n_classes,
+                    node, column)  # fmt: skip
+            if (
+                constant != table.facts.constant[node, column]
+                or best != table.facts.best[node, column]
+                or there != table.facts.there[node]
+            ):
+                log.place[size, 0], log.place[size, 1] = node, column
+                log.constant[size], log.best[size], log.there[size] = constant, best, there
+                log.tree[reach.tree[k]] = True
+                size += 1
+    return size
+
+
+@compiled
+def _put(table: Any, options: Any, cell: int, option: int) -> None:
+    row, own = options.row[cell], options.columns[options.attribute[cell]]
     for w in range(len(own)):
         if own[w] >= 0:
             table.value[own[w], row] = options.value[option, w]
+    table.choice[cell] = option
