@@ -21,7 +21,7 @@ from glassleak.reconstruction.training._walk import Table, copied, reach_of, tab
 _PENALTIES = {BEATEN: 1.5, UNSEEN: 4.0, UNSPLIT: 4.0, MOVED: 1.5}
 # What the value a cell starts with is worth by itself.
 _LOYALTY = 0.3
-_HOT, _COLD = 4.0, 0.3
+_HOT, _COLD, _FROZEN, _QUENCH = 4.0, 0.3, 0.05, 0.85
 _SWEEPS = 60
 _CHUNK = 2_000
 
@@ -103,31 +103,36 @@ def refine(
     score_before = -float(table.cost.sum())
     weight = np.zeros(len(options.value))
     weight[at_first] = _LOYALTY
-    best, best_cost = copied(table), -score_before
     reach, rng, done = reach_of(grove, len(values)), np.random.default_rng(seed), 0
+    best, best_cost = copied(table), float(table.cost.sum() - weight[table.choice].sum())
     for sweep in range(sweeps if len(options) else 0):
-        now = time.monotonic()
-        share = max(sweep / sweeps, (now - started) / max(deadline - started, 1e-9))
+        share = max(sweep / sweeps, (time.monotonic() - started) / max(deadline - started, 1e-9))
         if share >= 1:
             break
         tell(share)
-        temperature = _HOT * (_COLD / _HOT) ** share
         cells = rng.permutation(len(options))
         for start in range(0, len(cells), _CHUNK):
             part = cells[start : start + _CHUNK]
-            walk(grove, settings, reach, options, table, n_classes, penalty, weight, temperature,
-                 part, rng.random((len(part), 4)))  # fmt: skip
+            walk(grove, settings, reach, options, table, n_classes, penalty, weight,
+                 _temperature(share), part, rng.random((len(part), 4)))  # fmt: skip
             if time.monotonic() > deadline:
                 break
         done += 1
-        cost = float(table.cost.sum()) 
+        cost = float(table.cost.sum() - weight[table.choice].sum())
         if cost < best_cost:
             best, best_cost = copied(table), cost
     after = replay(grove, settings, best.facts)
     return Refined(
-        _values(values, best, options, at_first), score_before, -best_cost, before, after,
+        _values(values, best, options, at_first), score_before, -float(best.cost.sum()), before, after,
         len(options), int((best.choice != at_first).sum()), done, time.monotonic() - started,
     )  # fmt: skip
+
+
+def _temperature(share: float) -> float:
+    """Slowly down, and cold at the end, where cells nothing is said about fall back."""
+    if share > _QUENCH:
+        return _FROZEN
+    return float(_HOT * (_COLD / _HOT) ** (share / _QUENCH))
 
 
 def _values(
