@@ -47,12 +47,11 @@ def open_cells(
     for g, attribute in enumerate(schema):
         own = [columns.index(name) for name in attribute.columns]
         groups.append(own)
-        is_number = isinstance(attribute, Ordinal | Numeric)
-        if is_number and (attribute.size is None or attribute.size > _LISTED):
-            if numbers:
-                cells += _numbers(attribute, g, own[0], values, floor, ceiling, low, high)
-            continue
-        if is_number:
+        if isinstance(attribute, Ordinal | Numeric):
+            if attribute.size is None or attribute.size > _LISTED:
+                if numbers:
+                    cells += _numbers(attribute, g, own[0], values, floor, ceiling, low, high)
+                continue
             lattice = lattice_of(attribute)
             assert lattice is not None
             levels = lattice.listed[:, None]

@@ -52,7 +52,10 @@ def choices_can_be_repeated(forest: Forest) -> tuple[bool, str]:
     if origin.library not in ("sklearn", "scikit-learn"):
         return False, "it is not known how the library draws columns"
     if origin.estimator != "RandomForestClassifier" or origin.settings.get("splitter") != "best":
-        return False, f"{origin.estimator or 'the learner'} is not known to draw columns in this way"
+        return (
+            False,
+            f"{origin.estimator or 'the learner'} is not known to draw columns in this way",
+        )
     if forest.bagging.seeds is None or forest.bagging.recipe not in ("forest", "forest-weighted"):
         return False, "the model keeps no seeds"
     for name, plain in _PLAIN.items():
@@ -112,7 +115,7 @@ def _columns(stated: Any, n_columns: int) -> int:
         return max(1, int(np.sqrt(n_columns)))
     if stated == "log2":
         return max(1, int(np.log2(n_columns)))
-    if _is_whole(stated) and 0 < stated:
+    if _is_whole(stated) and stated > 0:
         return min(int(stated), n_columns)
     if isinstance(stated, float) and 0 < stated <= 1:
         return max(1, int(stated * n_columns))
@@ -120,7 +123,7 @@ def _columns(stated: Any, n_columns: int) -> int:
 
 
 def _rows(stated: Any, n_rows: int) -> int:
-    if _is_whole(stated) and 0 < stated:
+    if _is_whole(stated) and stated > 0:
         return min(int(stated), _NO_LIMIT // 2)
     if isinstance(stated, float) and 0 < stated <= 1:
         return math.ceil(stated * n_rows)

@@ -22,7 +22,7 @@ _PENALTIES = {BEATEN: 1.5, UNSEEN: 4.0, UNSPLIT: 4.0, MOVED: 1.5}
 # What the value a cell starts with is worth by itself.
 _LOYALTY = 0.3
 _HOT, _COLD, _FROZEN, _QUENCH = 4.0, 0.3, 0.05, 0.85
-_SWEEPS = 60
+_SWEEPS = 80
 _CHUNK = 2_000
 
 
@@ -123,8 +123,8 @@ def refine(
             best, best_cost = copied(table), cost
     after = replay(grove, settings, best.facts)
     return Refined(
-        _values(values, best, options, at_first), score_before, -float(best.cost.sum()), before, after,
-        len(options), int((best.choice != at_first).sum()), done, time.monotonic() - started,
+        _values(values, best, options, at_first), score_before, -float(best.cost.sum()), before,
+        after, len(options), int((best.choice != at_first).sum()), done, time.monotonic() - started,
     )  # fmt: skip
 
 

@@ -97,9 +97,10 @@ def table_of(
 
 def copied(table: Table) -> Table:
     """A table that can be changed without changing this one."""
-    parts = [part.copy() for part in table[:2]]
-    return Table(*parts, Facts(*[part.copy() for part in table.facts]),
-                 *[part.copy() for part in table[3:]])  # fmt: skip
+    return Table(
+        table.value.copy(), table.label, Facts(*[part.copy() for part in table.facts]),
+        table.choice.copy(), table.cost.copy(), table.found.copy(),
+    )  # fmt: skip
 
 
 @compiled
@@ -225,10 +226,7 @@ def _partner(options: Any, choice: Any, cell: int, old: int, new: int, chance: f
 
 @compiled
 def _same(value: Any, one: int, other: int) -> Any:
-    for w in range(value.shape[1]):
-        if value[one, w] != value[other, w]:
-            return False
-    return True
+    return bool(np.all(value[one] == value[other]))
 
 
 @compiled
