@@ -12,6 +12,7 @@ import numpy.typing as npt
 from glassleak.models import Forest
 from glassleak.reconstruction.training._gate import Settings
 from glassleak.reconstruction.training._grove import grove_of
+from glassleak.reconstruction.training._mirror import mirrored
 from glassleak.reconstruction.training._options import Options
 from glassleak.reconstruction.training._replay import BEATEN, MOVED, UNSEEN, UNSPLIT, Replay, replay
 from glassleak.reconstruction.training._walk import Table, copied, reach_of, table_of, walk
@@ -97,7 +98,11 @@ def refine(
     n_classes = len(forest.trees[0].classes)
     grove = grove_of(forest, seeds, settings, values, draws)
     single = np.asarray(values, dtype=np.float32)
-    table = table_of(grove, settings, single, labels, n_classes, options, penalty)
+
+    def rebuilt(cells: npt.NDArray[np.float32]) -> Table:
+        return table_of(grove, settings, cells, labels, n_classes, options, penalty)
+
+    table = rebuilt(single)
     before = replay(grove, settings, table.facts)
     at_first = table.choice.copy()
     score_before = -float(table.cost.sum())
@@ -105,11 +110,14 @@ def refine(
     weight[at_first] = _LOYALTY
     reach, rng, done = reach_of(grove, len(values)), np.random.default_rng(seed), 0
     best, best_cost = copied(table), float(table.cost.sum() - weight[table.choice].sum())
+    quenched = False
     for sweep in range(sweeps if len(options) else 0):
         share = max(sweep / sweeps, (time.monotonic() - started) / max(deadline - started, 1e-9))
         if share >= 1:
             break
         tell(share)
+        if share > _QUENCH and not quenched:
+            quenched, table = True, mirrored(table, options, weight, rebuilt)
         cells = rng.permutation(len(options))
         for start in range(0, len(cells), _CHUNK):
             part = cells[start : start + _CHUNK]
