@@ -46,7 +46,6 @@ def mend(
     tell: Progress,
 ) -> None:
     """Lower the energy of `rows`, thresholds included, until counts are right or the time is up."""
-    free = np.flatnonzero(~known)
     best = rows.energy + half_way * rows.not_half_way
     kept, labels = rows.levels.copy(), rows.labels.copy()
     n_drawn = int((rows.times > 0).sum())
@@ -65,7 +64,7 @@ def mend(
         fresh[known] = kept[known]
         rows.place(fresh, labels)
         for heat in np.linspace(_WARM, _COLD, _SWEEPS).tolist():
-            rows.sweep(heat, half_way, some=free)
+            rows.sweep(heat, half_way)
             if time.monotonic() > deadline:
                 break
         now = rows.energy + half_way * rows.not_half_way

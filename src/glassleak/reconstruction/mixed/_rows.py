@@ -31,6 +31,8 @@ class Rows:
         How often each tree counts each row; once by default.
     allowed : (rows, classes) bool array, optional
         Classes each row can have; by default only its own.
+    barred : (rows, levels of all attributes) bool array, optional
+        Levels that rows must not take.
     """
 
     def __init__(
@@ -42,11 +44,13 @@ class Rows:
         seed: int,
         times: IntArray | None = None,
         allowed: npt.NDArray[np.bool_] | None = None,
+        barred: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         self.grove, self.terms = grove, terms
         self.rng = np.random.default_rng(seed)
         self.random = self.rng.integers(1, 2**63, 1).astype(np.uint64)
         self.allowed = allowed
+        self.barred = np.zeros((0, 0), dtype=bool) if barred is None else barred
         shape = (len(labels), len(grove.roots))
         self.times = np.ones(shape, np.int32) if times is None else times
         self.place(levels, labels)
@@ -101,7 +105,7 @@ class Rows:
             self.labels, self.leaf, self.held, self.seen, self.times, terms.kind, terms.term,
             terms.seen_kind, terms.seen_term, self.counts, self.node, g.twice, g.goes_low,
             g.first, g.sizes, g.numbers, g.ordered, g.starts, g.low, g.high, g.depth, usual,
-            self.random,
+            self.barred, self.random,
         )  # fmt: skip
         if drawn and self.allowed is not None:
             changed += relabel(

@@ -70,8 +70,11 @@ class Task:
     times : (rows, trees) int array, optional
         How often each tree counts each row: then rows have an identity.
     fixed : (rows,) bool array, optional
-        Rows that are known, with their `levels` (of the others, anything).
+        Rows that are known but for what `barred` leaves open, with their `levels` (of the others,
+        anything).
     levels : (rows, attributes) int array, optional
+    barred : (rows, levels of all attributes) bool array, optional
+        Levels that rows must not take.
     figures : Figures, optional
         What must be met, if everything is stated: then nearly right tables are repaired.
     cooling : Cooling
@@ -84,6 +87,7 @@ class Task:
     times: IntArray | None = None
     fixed: BoolArray | None = None
     levels: IntArray | None = None
+    barred: BoolArray | None = None
     figures: Figures | None = None
     cooling: Cooling = Cooling()
 
@@ -103,7 +107,7 @@ class Task:
         is_open = bool((self.allowed.sum(axis=1) > 1).any())
         return Rows(
             self.grove, self.terms, levels, labels, seed, self.times,
-            self.allowed if is_open else None,
+            self.allowed if is_open else None, self.barred,
         )  # fmt: skip
 
 
@@ -185,11 +189,11 @@ def search(
             if may_give_up:
                 until = min(until, started + _TRIAL_SHARE * (deadline - started))
         cooled = now + _COOLING_SHARE * (until - now)
-        done = _cool(rows, task.cooling, kept, known, cooled, number, enough, told)
+        done = _cool(rows, task.cooling, kept, cooled, number, enough, told)
         if task.figures is not None and not (number % _AT_ONCE and enough.is_set()):
             mended = now + _MENDING_SHARE * (until - now)
             mend(rows, task.figures, task.cooling.half_way, known, mended, seed + number, told)
-        placed = _look_around(rows, task, known, until, told)
+        placed = _look_around(rows, task, until, told)
         if placed.energy == 0 and number % _AT_ONCE == 0:
             enough.set()
         if number < _AT_ONCE and placed.misfit > _FORMED * at_random:
@@ -242,7 +246,6 @@ def _cool(
     rows: Rows,
     cooling: Cooling,
     kept: BoolArray,
-    known: BoolArray,
     until: float,
     number: int,
     enough: threading.Event,
@@ -250,14 +253,13 @@ def _cool(
 ) -> int:
     """Lower the temperature until every count is right, the plan is done or the time is up.
 
-    Rows that are `kept` are only warmed a little, and looked at less often; those `known` not at
-    all.  Once the first of
-    two attempts is done the second is not needed; not the other way round, or the answer would
-    depend on which one the machine favours.
+    Rows that are `kept` are only warmed a little, and looked at less often.  Once the first of two
+    attempts is done the second is not needed; not the other way round, or the answer would depend
+    on which one the machine favours.
     """
     started = time.monotonic()
     allowed = max(until - started, 1e-9)
-    free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept & ~known)
+    free, fixed = np.flatnonzero(~kept), np.flatnonzero(kept)
     n_sweeps = _SWEEPS if number < _AT_ONCE else _SWEEPS_AGAIN
     for step in range(n_sweeps):
         done = max(step / n_sweeps, (time.monotonic() - started) / allowed)
@@ -274,19 +276,18 @@ def _cool(
     return step + 1
 
 
-def _look_around(
-    rows: Rows, task: Task, known: BoolArray, deadline: float, tell: Progress
-) -> Placed:
+def _look_around(rows: Rows, task: Task, deadline: float, tell: Progress) -> Placed:
     """Sample what fits equally well, and move every row to the middle of its samples."""
     tell("looking around", 0.85)
-    cooling, free = task.cooling, np.flatnonzero(~known)
+    cooling = task.cooling
     seen: list[IntArray] = []
     places: list[IntArray] = []
     right: list[bool] = []
     started = time.monotonic()
-    before, levels = rows.energy + cooling.half_way * rows.not_half_way, rows.levels.copy()
+    before = rows.energy + cooling.half_way * rows.not_half_way
+    levels, labels = rows.levels.copy(), rows.labels.copy()
     for step in range(_SAMPLES):
-        rows.sweep(cooling.still, cooling.half_way, some=free)
+        rows.sweep(cooling.still, cooling.half_way)
         seen.append(rows.levels.copy())
         places.append(rows.leaf.copy())
         right.append(rows.energy == 0)
@@ -300,10 +301,10 @@ def _look_around(
     fitting = samples[right[settled:]]
     wanted = middle(samples, task.axes)
     for _ in range(3):
-        if rows.sweep(cooling.still, cooling.half_way, wanted, free) == 0:
+        if rows.sweep(cooling.still, cooling.half_way, wanted) == 0:
             break
     if rows.energy + cooling.half_way * rows.not_half_way > before and task.figures is not None:
-        rows.place(levels, rows.labels)
+        rows.place(levels, labels)
     same = (samples == rows.levels).all(axis=2).sum(axis=0)
     there = ((np.stack(places[settled:]) == rows.leaf) | (rows.times == 0)).all(axis=2).sum(axis=0)
     return Placed(

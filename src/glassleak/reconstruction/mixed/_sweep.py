@@ -166,9 +166,12 @@ def sweep(
     order: Any, heat: float, half_way: float, wanted: Any, x: Any, labels: Any, leaf: Any,
     held: Any, seen: Any, times: Any, kind: Any, term: Any, seen_kind: Any, seen_term: Any,
     counts: Any, node: Any, twice: Any, goes_low: Any, first: Any, sizes: Any, numbers: Any,
-    ordered: Any, starts: Any, low: Any, high: Any, depth: int, usual: Any, random: Any,
+    ordered: Any, starts: Any, low: Any, high: Any, depth: int, usual: Any, barred: Any,
+    random: Any,
 ) -> int:  # fmt: skip
     """Draw the (row, attribute) pairs of `order` again at temperature `heat`.
+
+    Where `barred` has lines, levels marked in a row's line are not taken.
 
     Where `wanted` has lines, nothing is drawn: of the levels of least energy the one nearest to
     the wanted level is taken.
@@ -311,6 +314,10 @@ def sweep(
             for j in range(n):
                 total += run[j]
                 single[j] += total
+        if len(barred):
+            for j in range(k):
+                if barred[i, starts[b] + j] and j != own:
+                    single[j] = 1e30
         least = single[0]
         for j in range(1, k):
             least = min(least, single[j])

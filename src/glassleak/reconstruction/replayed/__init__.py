@@ -24,6 +24,11 @@ from glassleak.reconstruction.replayed._draws import drawn_rows
 from glassleak.reconstruction.replayed._mixed import search_who_is_who
 from glassleak.reconstruction.replayed._possible import Overflow, list_possible
 from glassleak.reconstruction.replayed._problem import problem_of
+from glassleak.reconstruction.training import (
+    Refined,
+    choices_can_be_repeated,
+    settle_open_cells,
+)
 from glassleak.reconstruction.values import Values, recover_values
 from glassleak.reconstruction.values._gate import thresholds_are_midpoints
 from glassleak.reconstruction.values._lattice import lattice_of
@@ -32,6 +37,8 @@ from glassleak.schema import Schema
 __all__ = ["reconstruct_replayed"]
 
 _LISTING_SHARE = 0.4
+# Of the time that is left, for cells that no leaf settles.
+_SETTLING_SHARE = 0.25
 
 
 def reconstruct_replayed(
@@ -90,6 +97,10 @@ def reconstruct_replayed(
     possible = list_possible(
         problem, deadline, _LISTING_SHARE, lambda x: tell("listing possibilities", 0.3 * x)
     )
+    repeatable = multiplicities is None and choices_can_be_repeated(forest)[0]
+    ends = deadline
+    if repeatable and np.isfinite(deadline):
+        deadline -= _SETTLING_SHARE * max(0.0, deadline - time.monotonic())
     if isinstance(possible, Overflow):
         if possible.late:
             raise BudgetExhaustedError(possible.reason)
@@ -102,7 +113,9 @@ def reconstruct_replayed(
         )  # fmt: skip
     else:
         found = who_is_who(problem, possible, deadline, seed, tell)
-    return answer(problem, found, source, started, refine=partial(_exact_values, forest, schema))
+    settle = partial(_settled_cells, forest, schema, ends, seed, tell) if repeatable else None
+    refine = partial(_exact_values, forest, schema)
+    return answer(problem, found, source, started, refine, settle)
 
 
 def _exact_values(
@@ -115,3 +128,27 @@ def _exact_values(
     if all(lattice_of(attribute) is None for attribute in schema):
         return None
     return recover_values(forest, schema, values, drawn[: len(forest)])
+
+
+def _settled_cells(
+    forest: Forest,
+    schema: Schema,
+    deadline: float,
+    seed: int,
+    tell: Progress,
+    exact: Values,
+    label: npt.NDArray[np.int64],
+    drawn: npt.NDArray[np.int32],
+) -> Refined | None:
+    """Cells no leaf settles, by growing the trees again; ``None`` if that cannot be done."""
+    values = exact.table[list(forest.columns)].to_numpy(dtype=np.float64)
+    if time.monotonic() >= deadline:
+        return None
+    try:
+        return settle_open_cells(
+            forest, schema, values, label, drawn[: len(forest)], deadline=deadline,
+            low=exact.low, high=exact.high, seed=seed,
+            tell=lambda share: tell("growing the trees again", 0.9 + 0.1 * share),
+        )  # fmt: skip
+    except UnsupportedModelError:
+        return None

@@ -15,6 +15,7 @@ from glassleak.reconstruction._result import Certificate, Reconstruction, Status
 from glassleak.reconstruction.replayed._attack import Found
 from glassleak.reconstruction.replayed._fill import fill
 from glassleak.reconstruction.replayed._problem import IntArray, Problem
+from glassleak.reconstruction.training import Refined
 from glassleak.reconstruction.values import Values
 
 # Only what is proved gets confidence 1.
@@ -24,8 +25,16 @@ _SUREST = 0.99
 Refine = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int32]], Values | None]
 
 
+Settle = Callable[[Values, IntArray, npt.NDArray[np.int32]], Refined | None]
+
+
 def answer(
-    problem: Problem, found: Found, source: str, started: float, refine: Refine
+    problem: Problem,
+    found: Found,
+    source: str,
+    started: float,
+    refine: Refine,
+    settle: Settle | None = None,
 ) -> Reconstruction:
     """`found` as a checked `Reconstruction`.
 
@@ -35,6 +44,8 @@ def answer(
         Where the multiplicities come from, in words.
     refine : callable
         Given a table and the draws, the exact values of columns that hold numbers.
+    settle : callable, optional
+        Given these, the classes and the draws, the table with cells settled that leaves leave open.
     """
     rows = found.possible.rows
     label = rows.label[found.pick].astype(np.int64)
@@ -50,6 +61,12 @@ def answer(
             values = refined
             details = details | _value_details(exact)
             told = _value_statements(exact, wrong)
+    if settle is not None and exact is not None and wrong == 0 and (size > 1).any():
+        settled = settle(exact, label, problem.drawn)
+        if settled is not None and replay(problem, settled.values, label) == 0:
+            values = settled.values
+            details = details | _settled_details(settled)
+            told = (*told, _settled_statement(settled))
     drawn = np.diff(rows.first_tree) > 0
     sure = np.where(found.certain, 1.0, np.minimum(found.belief, _SUREST))
     confidence = np.where(drawn, sure, 1 / problem.n_classes) / size
@@ -82,6 +99,23 @@ def answer(
         alike=_alike(values, label),
         formulation="replayed",
         details=details | {"multiplicities": source, "missed": wrong},
+    )
+
+
+def _settled_details(settled: Refined) -> dict[str, Any]:
+    return {
+        "open_cells": settled.cells_open,
+        "open_cells_changed": settled.cells_changed,
+        "splits_repeated": settled.after.fits,
+        "seconds_settling_cells": settled.seconds,
+    }
+
+
+def _settled_statement(settled: Refined) -> str:
+    return (
+        f"{settled.cells_open:,} cells that no leaf settles are chosen so that "
+        f"{settled.after.fits:.0%} of the splits come out again when the trees are grown with "
+        "their seeds"
     )
 
 

@@ -6,13 +6,14 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from glassleak.errors import BudgetExhaustedError
+from glassleak.knowledge._compare import is_low
 from glassleak.reconstruction._survey import Progress
-from glassleak.reconstruction.mixed._axes import axes_of
+from glassleak.reconstruction.mixed._axes import Axis, axes_of
 from glassleak.reconstruction.mixed._grove import grove_of
 from glassleak.reconstruction.mixed._mend import Figures
-from glassleak.reconstruction.mixed._rows import levels_of
 from glassleak.reconstruction.mixed._search import Cooling, Placed, Task, search
 from glassleak.reconstruction.mixed._terms import exact_terms
 from glassleak.reconstruction.replayed._attack import Found
@@ -92,18 +93,46 @@ def _task(problem: Problem, settled: Settled, midpoints: bool) -> tuple[Task, An
     terms = exact_terms(
         leaves.draws[grove.group], most, power=_POWER, distinct=leaves.distinct[grove.group]
     )
-    profile = np.column_stack([
-        problem.layout.bits(settled.box, b).argmax(axis=1) for b in range(len(problem.space.blocks))
-    ])  # fmt: skip
-    start = levels_of(axes, problem.space.values(profile.astype(np.int32)))
+    start, barred = _inside_boxes(problem, settled, axes)
     times = np.ascontiguousarray(problem.drawn.T.astype(np.int32))
     draws, distinct = leaves.draws[grove.group], leaves.distinct[grove.group]
     stated = (draws >= 0).all() and (distinct >= 0).all()
     task = Task(
-        grove, axes, terms, settled.allowed, times, settled.certain, start,
+        grove, axes, terms, settled.allowed, times, settled.certain, start, barred,
         Figures(draws, distinct) if stated else None, cooling=_COOLING,
     )  # fmt: skip
     return task, grove.group
+
+
+def _inside_boxes(
+    problem: Problem, settled: Settled, axes: tuple[Axis, ...]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_] | None]:
+    """A profile inside every row's box, and which levels would leave the box of a certain row."""
+    rows = np.flatnonzero(settled.certain)
+    start = np.zeros((problem.n_rows, len(axes)), dtype=np.int32)
+    if not rows.size:
+        return start, None
+    barred = []
+    for b, (axis, block) in enumerate(zip(axes, problem.space.blocks, strict=True)):
+        inside = problem.layout.bits(settled.box, b)
+        own = _told_apart(problem, block.columns, axis.values)
+        other = _told_apart(problem, block.columns, block.values)
+        held = inside @ (own[None, :, :] == other[:, None, :]).all(axis=2) > 0
+        start[:, b] = held.argmax(axis=1)
+        barred.append(~held & settled.certain[:, None])
+    return start, np.column_stack(barred)
+
+
+def _told_apart(
+    problem: Problem, columns: npt.NDArray[np.int64], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """Of every level and column, the number of thresholds it is below; -1 where it is missing."""
+    facts, out = problem.facts, []
+    for k, column in enumerate(columns.tolist()):
+        cuts = facts.thresholds.get(facts.columns[column], np.empty(0))
+        low = is_low(values[:, k, None], cuts[None, :], facts.precision, facts.comparison)
+        out.append(np.where(np.isnan(values[:, k]), -1, low.sum(axis=1)))
+    return np.column_stack(out)
 
 
 def _found(
