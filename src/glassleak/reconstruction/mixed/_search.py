@@ -152,7 +152,13 @@ class Placed:
 
 
 def search(
-    task: Task, *, deadline: float, seed: int, tell: Progress, may_give_up: bool = False
+    task: Task,
+    *,
+    deadline: float,
+    seed: int,
+    tell: Progress,
+    may_give_up: bool = False,
+    latest: float | None = None,
 ) -> Placed:
     """Place the rows so that the leaves cost as little as possible.
 
@@ -160,6 +166,8 @@ def search(
     ----------
     may_give_up : bool
         Stop half way if no table begins to form: the caller has another use for the time.
+    latest : float, optional
+        Go on until then while some figure is not met.
 
     Raises
     ------
@@ -218,6 +226,8 @@ def search(
         freed = _FREED[stale % len(_FREED)]
         kept &= np.random.default_rng([seed, attempt, 1]).random(n_rows) >= freed
         kept |= known
+        if latest is not None and found[0].misfit > 0:
+            deadline = latest
     if not found:
         raise BudgetExhaustedError("the budget ended before the search for rows began")
     return replace(found[0], sweeps=sweeps, formed=len(hopeless) < _AT_ONCE)

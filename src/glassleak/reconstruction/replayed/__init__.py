@@ -109,7 +109,7 @@ def reconstruct_replayed(
         midpoints = thresholds_are_midpoints(forest)[0]
         found = search_who_is_who(
             problem, possible.reason, deadline, seed, tell, midpoints=midpoints,
-            may_give_up=may_give_up and known.nothing,
+            may_give_up=may_give_up and known.nothing, latest=ends,
         )  # fmt: skip
     else:
         found = who_is_who(problem, possible, deadline, seed, tell)

@@ -40,6 +40,7 @@ def search_who_is_who(
     *,
     midpoints: bool,
     may_give_up: bool = False,
+    latest: float | None = None,
 ) -> Found:
     """A table for rows whose possibilities are too many to list.
 
@@ -51,6 +52,8 @@ def search_who_is_who(
         Whether every threshold is half way between two values of its node.
     may_give_up : bool
         Leave half of the time to the caller if no table begins to form.
+    latest : float, optional
+        Go on beyond `deadline`, until then, while some figure is not met.
 
     Raises
     ------
@@ -67,7 +70,11 @@ def search_who_is_who(
     task, group = _task(problem, settled, midpoints)
     now = time.monotonic()
     until = deadline - _VALUES_SHARE * max(0.0, deadline - now)
-    placed = search(task, deadline=until, seed=seed, tell=tell, may_give_up=may_give_up)
+    if latest is not None:
+        latest -= _VALUES_SHARE * max(0.0, deadline - now)
+    placed = search(
+        task, deadline=until, seed=seed, tell=tell, may_give_up=may_give_up, latest=latest
+    )
     if may_give_up and not placed.formed:
         raise BudgetExhaustedError("no table that fits the draws began to form in half of the time")
     details: dict[str, Any] = {
