@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glassleak.reconstruction.mixed._axes import Axis
+from glassleak.reconstruction.mixed._classes import relabel, tally
 from glassleak.reconstruction.mixed._grove import Grove
-from glassleak.reconstruction.mixed._sweep import fill, nodes_off, relabel, sweep, tally
+from glassleak.reconstruction.mixed._sweep import fill, nodes_off, sweep
 from glassleak.reconstruction.mixed._terms import Terms
 
 IntArray = npt.NDArray[np.int32]
